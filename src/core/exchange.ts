@@ -1,0 +1,170 @@
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { Readable } from 'node:stream';
+import type { Log } from './log.js';
+import type { Permission, Principal } from './principal.js';
+import type { Usage } from './usage.js';
+
+export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
+
+/** How an error is spelt on this part of the API (seed 7). */
+export type Family = 'administration' | 'messages' | 'count_tokens' | 'responses' | 'openai';
+
+/** Which credential a route takes (seed 5). */
+export type AuthRule =
+  | 'public'
+  | 'admin' // administrator key
+  | 'gateway' // JWT, project key or administrator key
+  | 'inference' // JWT, project key, or the one anonymous free request
+  | 'project_key'; // project key only, never a JWT
+
+/** Which set of limits an attempt counts against; `none` for probes and documents. */
+export type LimitFamily = 'inference' | 'count_tokens' | 'admin' | 'credits' | 'none';
+
+/** One row of the API. */
+export interface Route {
+  /** Stable name: metrics label, OpenAPI operationId, log field. */
+  readonly operation: string;
+  readonly method: Method;
+  /** `/v1/organization/policies/{policy_id}`; a last segment `*` takes the rest of the path. */
+  readonly path: string;
+  readonly family: Family;
+  readonly auth: AuthRule;
+  readonly permission: Permission | null;
+  /** Largest request body in bytes; 0 = the route takes none. */
+  readonly bodyBytes: number;
+  /** `raw` leaves the body unread, for tunnels. */
+  readonly body: 'json' | 'raw' | 'none';
+  readonly limits: LimitFamily;
+  /** What an attempt will take, estimated from the parsed body before admission. */
+  readonly demand?: (body: unknown) => Demand;
+  readonly handle: (call: Call) => Promise<Reply>;
+}
+
+/** One request on its walk, as a handler sees it. */
+export interface Call {
+  readonly requestId: string;
+  readonly route: Route;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  readonly headers: IncomingHttpHeaders;
+  readonly clientAddress: string;
+  readonly receivedMs: number;
+  readonly principal: Principal;
+  /** The parsed JSON body; undefined where the route takes none. */
+  readonly body: unknown;
+  /** Aborts when the client leaves or the gateway stops. */
+  readonly signal: AbortSignal;
+  readonly meter: Meter;
+  readonly lease: Lease;
+  readonly log: Log;
+}
+
+/** What is learnt on the way, for settlement, the log line, metrics and the audit event. Handlers write it, `serve` reads it. */
+export interface Meter {
+  model: string | null;
+  provider: string | null;
+  usage: Usage;
+  costUsd: number;
+  credits: number;
+  /** The upstream took the request; from here on it may cost something. */
+  upstreamReached: boolean;
+  /** Time spent waiting for the upstream's first byte. */
+  upstreamWaitMs: number;
+  /** From the request's arrival to the first answer text; null before. */
+  firstTokenMs: number | null;
+  /** The answer ended before its proper end. */
+  truncated: boolean;
+}
+
+/** What an attempt asks the limiter for. */
+export interface Demand {
+  readonly model: string | null;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+}
+
+export const noDemand: Demand = { model: null, inputTokens: 0, outputTokens: 0 };
+
+/** What an exchange really took. */
+export interface Spent {
+  readonly usage: Usage;
+  readonly costUsd: number;
+  readonly credits: number;
+}
+
+export interface Settlement {
+  /** The balance after the call; null when the organization is not metered. */
+  readonly remainingCredits: number | null;
+}
+
+/** An admitted request. `settle` acts once; later calls give the first answer. */
+export interface Lease {
+  /** Rate-limit headers of the reply (seed 8.4). */
+  readonly headers: Readonly<Record<string, string>>;
+  settle(spent: Spent): Promise<Settlement>;
+}
+
+/** Takes every limit of the call's scopes in one step, or throws the error that says which one is full. */
+export type Admit = (call: Omit<Call, 'lease'>, demand: Demand) => Promise<Lease>;
+
+/** A value: only `io/http/reply.ts` touches the socket. */
+export type Reply = JsonReply | BytesReply | StreamReply | TunnelReply;
+
+type Headers = Readonly<Record<string, string>>;
+
+export interface JsonReply {
+  readonly kind: 'json';
+  readonly status: number;
+  readonly headers?: Headers;
+  readonly body: unknown;
+}
+
+export interface BytesReply {
+  readonly kind: 'bytes';
+  readonly status: number;
+  readonly headers?: Headers;
+  readonly contentType: string;
+  readonly body: Buffer | string;
+}
+
+export interface StreamReply {
+  readonly kind: 'stream';
+  readonly status: number;
+  readonly headers?: Headers;
+  /** The upstream's bytes; destroyed by whoever sends the reply, however it ends. */
+  readonly source: Readable;
+  readonly stage: Stage;
+  /** Sent when nothing else was for a while; null = never. */
+  readonly heartbeat: { readonly bytes: Buffer; readonly everyMs: number } | null;
+}
+
+/** The connection is handed to another pump (http-proxy-3). Resolves when the exchange is over. */
+export interface TunnelReply {
+  readonly kind: 'tunnel';
+  readonly open: (req: IncomingMessage, res: ServerResponse, headers: Headers) => Promise<void>;
+}
+
+/**
+ * What stands between the upstream's bytes and the client's. Bytes in, bytes out; null = nothing to send yet.
+ * A promise pauses the upstream until it settles. Once `done` is true nothing more is read.
+ */
+export interface Stage {
+  readonly done: boolean;
+  feed(chunk: Buffer): Out;
+  /** The upstream ended cleanly. */
+  end(): Out;
+  /** The upstream failed, or the gateway stops: gives the ending of the client's format. */
+  fail(error: unknown): Out;
+}
+
+export type Out = Buffer | null | Promise<Buffer | null>;
+
+/** How the sending of a reply ended. */
+export type Delivery = 'complete' | 'client_left' | 'upstream_failed';
+
+export const json = (body: unknown, status = 200, headers: Headers = {}): JsonReply => ({
+  kind: 'json',
+  status,
+  headers,
+  body,
+});

@@ -1,0 +1,63 @@
+import type { Stage } from '../core/exchange.js';
+import type { GatewayError } from '../core/errors.js';
+import type { Usage } from '../core/usage.js';
+
+export type DialectName = 'messages' | 'responses' | 'chat';
+
+export type Json = Readonly<Record<string, unknown>>;
+
+/** A validated inference request: what the walk acts on, and the body to be forwarded. */
+export interface InferenceRequest {
+  readonly model: string;
+  readonly stream: boolean;
+  readonly maxOutputTokens: number | null;
+  readonly flaggedCategories: readonly string[];
+  /** The body less what only the gateway reads. */
+  readonly body: Json;
+}
+
+/** The three credit fields of every answer (seed 4.10, 4.11). */
+export interface CreditFields {
+  readonly remaining_credits: number | null;
+  readonly estimated_credits_used: number;
+  readonly estimated_cost_usd: number;
+}
+
+export interface ForwardOptions {
+  readonly upstreamModel: string;
+  /** Used where the request gives none and the format requires one. */
+  readonly defaultMaxTokens: number;
+}
+
+/** What a relayed stream tells the walk, and what it asks of it. */
+export interface RelayHooks {
+  /** The model name the client asked for, where it differs from the upstream's; else null and the bytes stay. */
+  readonly shownModel: string | null;
+  /** Called with the usage known so far, whenever it grows. */
+  usage(usage: Usage): void;
+  /** Called at the first piece of answer text, reasoning or tool arguments. */
+  firstToken(): void;
+  /** Called once, before the terminal event leaves; its fields are written into that event. */
+  settle(): Promise<CreditFields>;
+  /** The error as the body of the client's family. */
+  errorBody(error: GatewayError): Json;
+  /** The answer was cut: the stage made an ending of its own. */
+  truncated(): void;
+}
+
+/** One wire format: how a request is read, how an answer of the same format is metered and completed. */
+export interface Dialect {
+  readonly name: DialectName;
+  /** Below the provider's base address. */
+  readonly upstreamPath: string;
+  /** Throws a GatewayError naming the field. */
+  read(body: unknown): InferenceRequest;
+  /** The request as bytes for an upstream of this same format. */
+  forward(request: InferenceRequest, options: ForwardOptions): string;
+  /** Usage and output of a whole (non-stream) answer; throws when it is no answer of this format. */
+  inspect(answer: Buffer): { readonly usage: Usage };
+  /** The whole answer with the credit fields added, every other byte as it came. */
+  seal(answer: Buffer, fields: CreditFields, shownModel: string | null): Buffer;
+  /** A stream of this format towards a client of this format: original bytes, but for the events that must change. */
+  relay(request: InferenceRequest, hooks: RelayHooks): Stage;
+}
