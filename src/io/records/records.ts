@@ -16,12 +16,16 @@ export type Step =
       readonly id: string;
       readonly value: Stored['value'];
       readonly expect: Expect;
+      /** A record with a ttl is there for `get` alone: no list shows it, no `room` counts it. */
       readonly ttlMs?: number;
     }
   | { readonly op: 'delete'; readonly collection: string; readonly id: string; readonly expect: Expect }
   /** Holds while the collection has fewer than `max` members; stands before the put it guards. */
   | { readonly op: 'room'; readonly collection: string; readonly max: number }
-  /** Makes a secret's digest lead to a record, or stop leading to it. */
+  /**
+   * Makes a secret's digest lead to a record, or stop leading to it; `exists` while it leads to another live record.
+   * After a crash a pointer may stay behind, so its reader checks that the record is there and names the digest.
+   */
   | { readonly op: 'point'; readonly digest: string; readonly to: Pointer }
   | { readonly op: 'unpoint'; readonly digest: string };
 
@@ -68,8 +72,9 @@ export interface Records {
   find(digest: string): Promise<Pointer | null>;
   /** Takes a name for a while; false = taken already. Decides races between replicas. */
   claim(name: string, ttlMs: number): Promise<boolean>;
+  /** Gives back what this opener claimed; another's claim stays. */
   unclaim(name: string): Promise<void>;
-  /** Latest use per id, milliseconds; kept apart so that a use is no change of the record. */
+  /** Latest use per id, milliseconds; kept apart so that a use is no change of the record; goes with the record. */
   noteUses(partition: string, uses: ReadonlyMap<string, number>): Promise<void>;
   lastUses(partition: string, ids: readonly string[]): Promise<readonly (number | null)[]>;
   watch(listener: (change: Change) => void): () => void;
