@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Stage } from '../core/exchange.js';
 import type { GatewayError } from '../core/errors.js';
 import type { Usage } from '../core/usage.js';
@@ -25,8 +26,17 @@ export interface CreditFields {
 
 export interface ForwardOptions {
   readonly upstreamModel: string;
+  /** The client's headers, of which a format may pass some on. */
+  readonly clientHeaders: IncomingHttpHeaders;
   /** Used where the request gives none and the format requires one. */
   readonly defaultMaxTokens: number;
+  /** What the caller may have at most, whatever it asks for; absent = no such bound. */
+  readonly mostTokens?: number | undefined;
+}
+
+export interface Forwarded {
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 /** What a relayed stream tells the walk, and what it asks of it. */
@@ -53,7 +63,7 @@ export interface Dialect {
   /** Throws a GatewayError naming the field. */
   read(body: unknown): InferenceRequest;
   /** The request as bytes for an upstream of this same format. */
-  forward(request: InferenceRequest, options: ForwardOptions): string;
+  forward(request: InferenceRequest, options: ForwardOptions): Forwarded;
   /** Usage and output of a whole (non-stream) answer; throws when it is no answer of this format. */
   inspect(answer: Buffer): { readonly usage: Usage };
   /** The whole answer with the credit fields added, every other byte as it came. */

@@ -1,0 +1,24 @@
+import { noUsage } from '../../core/usage.js';
+import type { Dialect } from '../dialect.js';
+import { objectIn } from '../event.js';
+import { RelayStage } from '../relay-stage.js';
+import { notThisFormat, readWhole, sealWhole } from '../whole.js';
+import { forwardMessages } from './forward.js';
+import { readMessages } from './read.js';
+import { MessagesTrack } from './relay.js';
+import { mergeMessagesUsage } from './usage.js';
+
+/** Anthropic's Messages format (seed 4.10). */
+export const messagesDialect: Dialect = {
+  name: 'messages',
+  upstreamPath: '/v1/messages',
+  read: readMessages,
+  forward: forwardMessages,
+  inspect(answer) {
+    const body = readWhole(answer);
+    if (body.type !== 'message' || !Array.isArray(body.content)) throw notThisFormat('messages');
+    return { usage: mergeMessagesUsage(noUsage, objectIn(body, 'usage')) };
+  },
+  seal: sealWhole,
+  relay: (_request, hooks) => new RelayStage(new MessagesTrack(hooks), hooks),
+};

@@ -1,0 +1,22 @@
+import type { CreditFields, Json } from './dialect.js';
+import { isObject, unreadable } from './event.js';
+import { setMembers } from './json-text.js';
+
+/** A whole answer as an object. Throws provider_error for anything else. */
+export const readWhole = (answer: Buffer): Json => {
+  let body: unknown;
+  try {
+    body = JSON.parse(answer.toString('utf8'));
+  } catch (error) {
+    throw unreadable('The provider answered with something that is not JSON.', error);
+  }
+  if (!isObject(body)) throw unreadable('The provider answered with something that is not an object.');
+  return body;
+};
+
+export const notThisFormat = (format: string): Error =>
+  unreadable(`The provider answered with something that is no ${format} answer.`);
+
+/** The credit fields at the top level, and the model's shown name where there is one. */
+export const sealWhole = (answer: Buffer, fields: CreditFields, shownModel: string | null): Buffer =>
+  setMembers(answer, shownModel === null ? { ...fields } : { model: shownModel, ...fields });
