@@ -43,6 +43,8 @@ export interface FakeProvider {
   readonly requests: readonly Seen[];
   /** Connections open now. */
   readonly open: number;
+  /** Handed to the sockets of all answers so far. */
+  readonly writtenBytes: number;
   /** What is done from now on; a list of scripts is used up one by one, its last stays. */
   play(...scripts: readonly Script[]): void;
   close(): Promise<void>;
@@ -88,6 +90,8 @@ export const startFakeProvider = async (
   server.keepAliveTimeout = options.keepAliveMs ?? 60_000;
   server.on(options.tls ? 'secureConnection' : 'connection', (socket: Socket) => {
     sockets.set(socket, ++connections);
+    // One listener for each request of a kept connection: many, but not a leak.
+    socket.setMaxListeners(0);
     socket.on('error', () => {}).once('close', () => sockets.delete(socket));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -98,6 +102,9 @@ export const startFakeProvider = async (
     requests,
     get open() {
       return sockets.size;
+    },
+    get writtenBytes() {
+      return [...sockets.keys()].reduce((sum, socket) => sum + socket.bytesWritten, 0);
     },
     play: (...next) => (scripts = [...next]),
     close: () =>
