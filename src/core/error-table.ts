@@ -102,10 +102,36 @@ export const errorTable = {
     'The resource changed since the given revision; read it again.',
   ),
   already_exists: entry('conflict_error', 409, 'A resource with this id exists already.'),
+  last_admin_key: entry(
+    'conflict_error',
+    409,
+    'The last key with every permission does not revoke itself. Make another first, or send `force=true`.',
+  ),
   resource_limit_exceeded: entry(
     'conflict_error',
     409,
     'The organization holds as many resources of this kind as it may.',
+  ),
+  no_unpublished_changes: entry(
+    'conflict_error',
+    409,
+    'The draft equals the published version, so there is nothing to publish.',
+  ),
+  policy_not_active: entry(
+    'conflict_error',
+    409,
+    'Only a policy that is monitoring or enforcing can be paused.',
+  ),
+  policy_not_paused: entry('conflict_error', 409, 'Only a paused policy can be resumed.'),
+  idempotency_key_in_flight: entry(
+    'conflict_error',
+    409,
+    'A request with this `Idempotency-Key` is under way. Wait `Retry-After` seconds and send it again.',
+  ),
+  idempotency_key_reuse: entry(
+    'conflict_error',
+    409,
+    'This `Idempotency-Key` was used for another method, path or body. Use a new one.',
   ),
   rate_limit_exceeded: entry(
     'rate_limit_error',

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import type { Readable } from 'node:stream';
 import type { Log } from './log.js';
 import type { Permission, Principal } from './principal.js';
-import type { Usage } from './usage.js';
+import type { Price, Usage } from './usage.js';
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
 
@@ -30,14 +30,43 @@ export interface Route {
   readonly family: Family;
   readonly auth: AuthRule;
   readonly permission: Permission | null;
-  /** Largest request body in bytes; 0 = the route takes none. */
-  readonly bodyBytes: number;
   /** `raw` leaves the body unread, for tunnels. */
   readonly body: 'json' | 'raw' | 'none';
+  /** Largest request body in bytes. */
+  readonly bodyBytes: number;
   readonly limits: LimitFamily;
   /** What an attempt will take, estimated from the parsed body before admission. */
-  readonly demand?: (body: unknown) => Demand;
+  readonly demand?: (body: unknown, bytes: number) => Demand;
   readonly handle: (call: Call) => Promise<Reply>;
+  /** How the OpenAPI document tells of it; a row without one is left out. */
+  readonly doc?: OperationDoc;
+}
+
+/** A valibot schema or plain JSON Schema: core knows neither. One with a title becomes a component of that name. */
+export type DocSchema = object;
+
+/** What the OpenAPI document says of an operation beyond what its row says already. */
+export interface OperationDoc {
+  readonly tag: string;
+  readonly summary: string;
+  readonly description?: string;
+  /** Not in the contract, but its users need it (D12). */
+  readonly extension?: boolean;
+  /** Takes an `Idempotency-Key` (D10). */
+  readonly replayable?: boolean;
+  readonly query?: Readonly<Record<string, QueryDoc>>;
+  readonly headers?: Readonly<Record<string, QueryDoc>>;
+  readonly body?: DocSchema;
+  /** What a success looks like, by media type. */
+  readonly answer: Readonly<Record<string, DocSchema>>;
+  /** Statuses beyond those that follow from the row: its credential, permission, body, path and limits. */
+  readonly statuses?: readonly number[];
+}
+
+export interface QueryDoc {
+  readonly about: string;
+  readonly schema: DocSchema;
+  readonly required?: boolean;
 }
 
 /** One request on its walk, as a handler sees it. */
@@ -63,6 +92,8 @@ export interface Call {
 export interface Meter {
   model: string | null;
   provider: string | null;
+  /** Of the target that answers; null before there is one. */
+  price: Price | null;
   usage: Usage;
   costUsd: number;
   credits: number;

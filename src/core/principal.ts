@@ -40,6 +40,8 @@ export interface Principal {
   /** Model names or wildcards the key may use; null = all. */
   readonly models: readonly string[] | null;
   readonly creditBudget: number | null;
+  /** Most tokens an answer may have; absent = the model's own bound. */
+  readonly maxOutputTokens?: number;
 }
 
 /** `*` grants every permission but the one that creates money. */

@@ -2,8 +2,6 @@ import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { Usage } from '../../core/usage.js';
 import { bounded, counter, gauge, histogram, type Distribution, type Value } from './series.js';
 
-export type CircuitState = 'closed' | 'half_open' | 'open';
-
 /** What the gateway counts. Every method is cheap enough for the hot path and takes names of any number. */
 export interface Metrics {
   requestStarted(operation: string): void;
@@ -14,7 +12,8 @@ export interface Metrics {
   upstreamAttempt(provider: string, outcome: string, seconds: number): void;
   /** Bytes of streamed answers sent to clients. */
   streamBytes(bytes: number): void;
-  circuit(provider: string, state: CircuitState): void;
+  /** Whether any circuit to a provider is open. */
+  circuit(provider: string, open: boolean): void;
   /** Whether the gateway works without something it should have, such as its store. */
   degraded(what: string, on: boolean): void;
   configReload(ok: boolean): void;
@@ -35,8 +34,6 @@ const MOST_WORDS = 30; // outcomes, codes, what is degraded: words of our own
 const durationBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
 const overheadBuckets = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1];
 const firstTokenBuckets = [0.01, 0.025, 0.05, 0.1, 0.2, 0.4, 0.8, 1.5, 3, 6, 12, 25, 60];
-
-const circuitStates: readonly CircuitState[] = ['closed', 'half_open', 'open'];
 
 interface OperationSeries {
   readonly inFlight: Value;
@@ -119,9 +116,8 @@ export function createMetrics({ version }: MetricsOptions): Metrics {
     streamBytes(bytes) {
       sentBytes.value += bytes;
     },
-    circuit(provider, state) {
-      const { circuit } = providerOf(provider);
-      for (const each of circuitStates) circuit(each).value = each === state ? 1 : 0;
+    circuit(provider, open) {
+      providerOf(provider).circuit.value = open ? 1 : 0;
     },
     degraded(what, on) {
       degradedOf(what).value = on ? 1 : 0;
@@ -207,13 +203,13 @@ function registerProviderFamilies(registry: Registry) {
   );
   const circuit = gauge(
     registry,
-    'sluice_circuit_state',
-    "1 for the state a provider's circuit is in, 0 for the others.",
-    ['provider', 'state'],
+    'sluice_circuit_open',
+    'Whether a circuit to the provider is open (1) or all are closed (0).',
+    ['provider'],
   );
   return (provider: string) => ({
     attempts: bounded(MOST_WORDS, (outcome) => attempts.child(provider, outcome)),
     duration: duration.child(provider),
-    circuit: (state: CircuitState) => circuit.child(provider, state),
+    circuit: circuit.child(provider),
   });
 }

@@ -8,6 +8,8 @@ export interface BreakerOptions {
   /** Most circuits remembered; the one that failed first is forgotten. */
   readonly maxCircuits?: number;
   readonly clock?: Clock;
+  /** Told when the first circuit of a provider opens and when its last one closes. */
+  readonly onChange?: (provider: string, open: boolean) => void;
 }
 
 /** As what a call went out. */
@@ -17,6 +19,7 @@ export type Pass = 'regular' | 'probe';
 export type Health = 'alive' | 'failing' | 'unknown';
 
 interface Circuit {
+  readonly provider: string;
   failures: number;
   /** From then on one call may probe; null while closed. */
   probeAtMs: number | null;
@@ -32,17 +35,20 @@ export class Breakers {
   readonly #coolingMs: number;
   readonly #maxCircuits: number;
   readonly #clock: Clock;
+  readonly #onChange: (provider: string, open: boolean) => void;
 
   constructor({
     failures = 5,
     coolingMs = 15_000,
     maxCircuits = 1_000,
     clock = systemClock,
+    onChange = () => {},
   }: BreakerOptions = {}) {
     this.#failures = failures;
     this.#coolingMs = coolingMs;
     this.#maxCircuits = maxCircuits;
     this.#clock = clock;
+    this.#onChange = onChange;
   }
 
   /** Lets a call out, or gives null while the circuit is open. */
@@ -58,9 +64,9 @@ export class Breakers {
 
   /** Every call that entered leaves, once, with what it saw. */
   leave(provider: string, model: string, pass: Pass, health: Health): void {
-    if (health === 'failing') this.#fail(key(provider, model), pass);
+    if (health === 'failing') this.#fail(provider, key(provider, model), pass);
     else if (this.#circuits.size === 0) return;
-    else if (health === 'alive') this.#circuits.delete(key(provider, model));
+    else if (health === 'alive') this.#close(provider, key(provider, model));
     else if (pass === 'probe') {
       const circuit = this.#circuits.get(key(provider, model));
       if (circuit) circuit.probeAtMs = this.#clock.ticksMs();
@@ -84,20 +90,36 @@ export class Breakers {
     return this.#circuits.size;
   }
 
-  #fail(name: string, pass: Pass): void {
-    const circuit = this.#circuits.get(name) ?? this.#add(name);
+  #fail(provider: string, name: string, pass: Pass): void {
+    const circuit = this.#circuits.get(name) ?? this.#add(provider, name);
     // Calls that went out before the circuit opened must not keep it open by coming in late.
     if (circuit.probeAtMs !== null && pass === 'regular') return;
-    if (++circuit.failures >= this.#failures) circuit.probeAtMs = this.#clock.ticksMs() + this.#coolingMs;
+    if (++circuit.failures < this.#failures) return;
+    const isFirst = !this.#hasOpen(provider);
+    circuit.probeAtMs = this.#clock.ticksMs() + this.#coolingMs;
+    if (isFirst) this.#onChange(provider, true);
   }
 
-  #add(name: string): Circuit {
+  #close(provider: string, name: string): void {
+    const circuit = this.#circuits.get(name);
+    if (!circuit) return;
+    this.#circuits.delete(name);
+    if (circuit.probeAtMs !== null && !this.#hasOpen(provider)) this.#onChange(provider, false);
+  }
+
+  #hasOpen(provider: string): boolean {
+    for (const circuit of this.#circuits.values())
+      if (circuit.provider === provider && circuit.probeAtMs !== null) return true;
+    return false;
+  }
+
+  #add(provider: string, name: string): Circuit {
     if (this.#circuits.size >= this.#maxCircuits)
       for (const oldest of this.#circuits.keys()) {
         this.#circuits.delete(oldest);
         break;
       }
-    const circuit: Circuit = { failures: 0, probeAtMs: null };
+    const circuit: Circuit = { provider, failures: 0, probeAtMs: null };
     this.#circuits.set(name, circuit);
     return circuit;
   }

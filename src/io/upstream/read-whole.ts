@@ -1,6 +1,9 @@
 import type { Readable } from 'node:stream';
 import { UpstreamFault } from './provider.js';
 
+const cutOff = (body: Readable): Error =>
+  body.errored ?? new UpstreamFault('reset', 'The answer was cut off.');
+
 /** The whole body; above the bound it is cut off and the answer counts as unreadable. */
 export const readWhole = (body: Readable, boundBytes: number): Promise<Buffer> =>
   new Promise((resolve, reject) => {
@@ -15,8 +18,10 @@ export const readWhole = (body: Readable, boundBytes: number): Promise<Buffer> =
       })
       .on('end', () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, bytes)))
       .on('error', reject)
-      .on('close', () => reject(body.errored ?? new UpstreamFault('reset', 'The answer was cut off.')));
-    if (body.destroyed) reject(body.errored ?? new UpstreamFault('reset', 'The answer was cut off.'));
+      .on('close', () => {
+        if (!body.readableEnded) reject(cutOff(body));
+      });
+    if (body.destroyed) reject(cutOff(body));
   });
 
 /** The beginning of a body, as far as it comes within the bounds; the rest is dropped. Never throws. */

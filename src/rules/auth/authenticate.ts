@@ -6,7 +6,7 @@ import { silentLog, type Log } from '../../core/log.js';
 import type { Organization, Principal } from '../../core/principal.js';
 import type { Records } from '../../io/records/records.js';
 import { readCredential } from './credential.js';
-import { createDirectory, type Key } from './directory.js';
+import { createDirectory, type Directory, type Key } from './directory.js';
 import {
   anonymousOrganization,
   asksFreeRequest,
@@ -20,6 +20,8 @@ import { UseLog } from './uses.js';
 export interface AuthenticatorOptions {
   readonly records: Records;
   readonly pepper: Buffer;
+  /** Known keys, where they outlive this authenticator; absent = it keeps its own. */
+  readonly directory?: Directory;
   readonly jwt?: JwtOptions | null;
   readonly freeRequest?: FreeRequestOptions | null;
   /** The store went away and seen keys serve from memory (true), or it answers again (false). */
@@ -101,13 +103,8 @@ const ofClaims = (claims: JwtClaims, organization: Organization): Principal => (
 export const createAuthenticator = (options: AuthenticatorOptions): Authenticator => {
   const { records, pepper, clock = systemClock, log = silentLog } = options;
   const jwt = options.jwt ? createJwtVerifier(options.jwt, clock, log) : null;
-  const { keys, organizations, degraded, close } = createDirectory({
-    records,
-    clock,
-    maxKeys: options.maxKeys ?? 20_000,
-    maxOrganizations: options.maxOrganizations ?? 10_000,
-    onDegraded: options.onDegraded ?? (() => {}),
-  });
+  const directory = options.directory ?? createDirectory({ ...options, clock });
+  const { keys, organizations, degraded } = directory;
   const uses = new UseLog({ records, log, flushEveryMs: options.flushUsesEveryMs ?? 5_000 });
   const freeRequests = options.freeRequest
     ? createFreeRequests(options.freeRequest, { records, pepper, clock, log })
@@ -162,7 +159,7 @@ export const createAuthenticator = (options: AuthenticatorOptions): Authenticato
     giveBack: async (principal) => freeRequests?.giveBack(principal),
     degraded,
     async close() {
-      close();
+      if (!options.directory) directory.close();
       await uses.close();
       await jwt?.close();
     },

@@ -26,10 +26,10 @@ export interface Key {
 export interface DirectoryOptions {
   readonly records: Records;
   readonly clock: Clock;
-  readonly maxKeys: number;
-  readonly maxOrganizations: number;
+  readonly maxKeys?: number;
+  readonly maxOrganizations?: number;
   /** The store went away (true) or answers again (false). */
-  readonly onDegraded: (degraded: boolean) => void;
+  readonly onDegraded?: (degraded: boolean) => void;
 }
 
 /** Keys by the digest of their secret, and organizations by id: in memory, never older than a second. */
@@ -72,7 +72,7 @@ const loadKey = async (records: Records, digest: string, previous: Key | null): 
 };
 
 export const createDirectory = (options: DirectoryOptions): Directory => {
-  const { records, clock, maxKeys, maxOrganizations, onDegraded } = options;
+  const { records, clock, maxKeys = 20_000, maxOrganizations = 10_000, onDegraded = () => {} } = options;
   const health = new StoreHealth(onDegraded);
   const digests = new LRUCache<string, string>({ max: maxKeys });
   const keys = new FreshCache<Key>({

@@ -1,0 +1,220 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Config } from './config/schema.js';
+import { GatewayError } from './core/errors.js';
+import { newId } from './core/ids.js';
+import type { Log } from './core/log.js';
+import { errorReply } from './endpoints/error-bodies.js';
+import { createGeneration, type Generation, type Ground } from './generation.js';
+import { listen, type ConnectionFault } from './io/http/listen.js';
+import { createMetrics, type Metrics } from './io/metrics/metrics.js';
+import { lockFolder } from './io/records/folder-lock.js';
+import type { Records } from './io/records/records.js';
+import type { Accounts } from './rules/auth/accounts.js';
+import { createDirectory } from './rules/auth/directory.js';
+import { bootstrap, type KeyOutcome } from './rules/auth/bootstrap.js';
+import { seedPolicies } from './rules/policies/seed.js';
+import { bootstrapOrganization, openAccounts, storeFolder, policyBook } from './store.js';
+
+export interface GatewayOptions {
+  readonly log: Log;
+  readonly version: string;
+}
+
+/** A key that was generated at this start: to be shown once. */
+export interface MadeKey {
+  readonly organizationId: string;
+  readonly projectId: string | null;
+  readonly kind: 'admin' | 'project';
+  readonly name: string;
+  readonly secret: string;
+}
+
+export interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+export interface Gateway {
+  readonly address: Address;
+  readonly adminAddress: Address | null;
+  readonly madeKeys: readonly MadeKey[];
+  /** Swaps in a new configuration; on failure the old one stays and the error is thrown. */
+  reload(config: Config): Promise<void>;
+  /** Not ready, stop accepting, let answers finish within the grace. */
+  drain(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const EVERYWHERE = '0.0.0.0';
+const STORE_CHECK_MS = 2_000;
+/** How long streams that outlived the grace get to write their format's own ending. */
+const LAST_WORDS_MS = 2_000;
+
+const faultCodes = {
+  malformed: ['invalid_header', 'The request is not well-formed HTTP.'],
+  timeout: ['request_timeout', 'The request was not received in time.'],
+  headers_too_large: ['headers_too_large', 'The request headers are too large or too many.'],
+} as const satisfies Record<ConnectionFault, readonly [string, string]>;
+
+const refuse = (fault: ConnectionFault) => {
+  const [code, message] = faultCodes[fault];
+  const requestId = newId('req');
+  const reply = errorReply(new GatewayError(code, message), 'administration', requestId);
+  return { ...reply, headers: { ...reply.headers, 'x-request-id': requestId, 'request-id': requestId } };
+};
+
+const tlsFiles = ({ server: { tls } }: Config) =>
+  tls && { certPem: readFileSync(tls.cert, 'utf8'), keyPem: readFileSync(tls.key, 'utf8') };
+
+/** What was opened, to be closed in the reverse order. */
+class Opened {
+  readonly #steps: (() => Promise<void> | void)[] = [];
+
+  add(close: () => Promise<void> | void): void {
+    this.#steps.push(close);
+  }
+
+  async close(): Promise<void> {
+    for (const close of this.#steps.splice(0).reverse()) await close();
+  }
+}
+
+/** Builds the house and opens its doors. */
+export const startGateway = async (config: Config, options: GatewayOptions): Promise<Gateway> => {
+  const opened = new Opened();
+  try {
+    return await open(config, options, opened);
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
+};
+
+const open = async (config: Config, { log, version }: GatewayOptions, opened: Opened): Promise<Gateway> => {
+  const folder = storeFolder(config);
+  if (folder !== null) opened.add(lockFolder(folder));
+  const accounts = await openAccounts(config, log);
+  opened.add(() => accounts.records.close());
+  const metrics = createMetrics({ version });
+  opened.add(() => metrics.close());
+  const store = watchStore(accounts.records, metrics);
+  opened.add(store.stop);
+  const madeKeys = await furnish(accounts, config, log);
+
+  const directory = createDirectory({
+    ...accounts,
+    onDegraded: (on) => metrics.degraded('auth', on),
+  });
+  opened.add(directory.close);
+
+  let draining = false;
+  const ground: Ground = {
+    accounts,
+    directory,
+    metrics,
+    log,
+    // A store that went away later is told but does not count: a Redis outage must not take down every pod (D32).
+    readiness: () => ({
+      ready: !draining,
+      reasons: [...(draining ? ['draining'] : []), ...(store.isAway() ? ['store_unavailable'] : [])],
+    }),
+  };
+  let current = createGeneration(config, ground);
+  const retiring = new Map<Generation, Promise<void>>();
+  opened.add(async () => {
+    await current.retire();
+    await Promise.all(retiring.values());
+  });
+
+  const { host, port, admin_port: adminPort, drain: pace } = config.server;
+  const operations =
+    adminPort === null
+      ? null
+      : await listen({ host: EVERYWHERE, port: adminPort, tls: null, refuse, log }, (req, res) =>
+          current.serveOperations(req, res),
+        );
+  if (operations) opened.add(() => operations.close());
+  const main = await listen({ host, port, tls: tlsFiles(config), refuse, log }, (req, res) =>
+    current.serveApi(req, res),
+  );
+  opened.add(() => main.close());
+
+  return {
+    address: { host, port: main.port },
+    adminAddress: operations && { host: EVERYWHERE, port: operations.port },
+    madeKeys,
+
+    async reload(next) {
+      try {
+        const files = tlsFiles(next);
+        await furnish(accounts, next, log);
+        const made = createGeneration(next, ground);
+        if (files && config.server.tls) main.setTls(files);
+        const old = current;
+        current = made;
+        retiring.set(
+          old,
+          old.retire().finally(() => retiring.delete(old)),
+        );
+        metrics.configReload(true);
+      } catch (error) {
+        metrics.configReload(false);
+        throw error;
+      }
+    },
+
+    async drain() {
+      if (draining) return;
+      draining = true;
+      await sleep(pace.delay);
+      const lastCall = setTimeout(() => {
+        const reason = new GatewayError('shutting_down', 'The gateway is shutting down.');
+        for (const generation of [current, ...retiring.keys()]) generation.abort(reason);
+      }, pace.grace);
+      const cut = await main.drain(pace.grace + LAST_WORDS_MS);
+      clearTimeout(lastCall);
+      log.info({ cut }, 'drained');
+    },
+
+    close: () => opened.close(),
+  };
+};
+
+/** Creates what the configuration wants to exist; gives the keys that were generated for it. */
+const furnish = async (accounts: Accounts, config: Config, log: Log): Promise<MadeKey[]> => {
+  const organizations = config.bootstrap.organizations.map(bootstrapOrganization);
+  const policies = new Map(config.bootstrap.organizations.map((given) => [given.id, given.policies]));
+  const { keys } = await bootstrap(accounts, {
+    organizations,
+    seed: ({ id }) => seedPolicies(policyBook(config, accounts), id, policies.get(id) ?? []),
+  });
+  for (const { outcome, name, keyId } of keys) {
+    const remark = remarks[outcome];
+    if (remark) log.warn({ key_id: keyId }, `bootstrap key "${name}": ${remark}`);
+  }
+  return keys.flatMap(({ secret, ...key }) => (secret === null ? [] : [{ ...key, secret }]));
+};
+
+const remarks: Partial<Record<KeyOutcome, string>> = {
+  added: 'its value changed; the older key stays valid until it is revoked',
+  taken: 'its value belongs to another key, so it was left out',
+  revoked: 'it was revoked, and stays so',
+};
+
+/** Keeps an eye on the store, for the metric and for /readyz. */
+const watchStore = (records: Records, metrics: Metrics) => {
+  let away = false;
+  const tell = (now: boolean): void => {
+    away = now;
+    metrics.degraded('store', now);
+  };
+  const check = setInterval(() => {
+    records.ping().then(
+      () => tell(false),
+      () => tell(true),
+    );
+  }, STORE_CHECK_MS);
+  check.unref();
+  return { isAway: () => away, stop: () => clearInterval(check) };
+};

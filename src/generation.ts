@@ -1,0 +1,163 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { readShipped } from './commands/shipped.js';
+import type { Config } from './config/schema.js';
+import { systemClock } from './core/clock.js';
+import type { Log } from './core/log.js';
+import { chatDialect } from './dialects/chat/dialect.js';
+import type { Dialect } from './dialects/dialect.js';
+import { messagesDialect } from './dialects/messages/dialect.js';
+import { responsesDialect } from './dialects/responses/dialect.js';
+import { createAdminKeyDoors } from './endpoints/administration/admin-keys.js';
+import { createPolicyDoors } from './endpoints/administration/policies.js';
+import { createProjectDoors, createProjectKeyDoors } from './endpoints/administration/projects.js';
+import { createInference, type InferenceParts } from './endpoints/inference.js';
+import {
+  createMetricsPage,
+  createOpenapiDocument,
+  createReadyz,
+  errorsDocument,
+  healthz,
+  type Readiness,
+} from './endpoints/operations.js';
+import { findClientBehind, subnetOf } from './io/http/address.js';
+import { compileMatcher } from './io/http/match.js';
+import type { Metrics } from './io/metrics/metrics.js';
+import { heartbeat } from './io/sse/encode.js';
+import { Breakers } from './io/upstream/breaker.js';
+import { apiRoutes, operationRoutes } from './routes.js';
+import type { Accounts } from './rules/auth/accounts.js';
+import { createAuthenticator } from './rules/auth/authenticate.js';
+import type { Directory } from './rules/auth/directory.js';
+import { admitAll } from './rules/limits/unlimited.js';
+import { Catalog } from './rules/models/catalog.js';
+import { serve } from './serve.js';
+import { policyBook } from './store.js';
+import type { WalkParts } from './trip.js';
+import { createPassthroughs, createProviders, modelOf } from './upstreams.js';
+
+/** What outlives a reload and is shared by all generations. */
+export interface Ground {
+  readonly accounts: Accounts;
+  /** Keys seen so far: a reload while the store is away must not forget them. */
+  readonly directory: Directory;
+  readonly metrics: Metrics;
+  readonly log: Log;
+  readonly readiness: () => Readiness;
+}
+
+/** Everything made from one configuration. Requests under way finish in the generation they began in. */
+export interface Generation {
+  serveApi(req: IncomingMessage, res: ServerResponse): Promise<void>;
+  serveOperations(req: IncomingMessage, res: ServerResponse): Promise<void>;
+  /** Ends every request under way with this reason, in its own format. */
+  abort(reason: Error): void;
+  /** Takes no new requests and closes when the last one is over. */
+  retire(): Promise<void>;
+}
+
+export const createGeneration = (config: Config, ground: Ground): Generation => {
+  const { accounts, directory, metrics, log } = ground;
+  const ticksMs = (): number => systemClock.ticksMs();
+  const providers = createProviders(config);
+  const authenticator = createAuthenticator({
+    records: accounts.records,
+    pepper: accounts.pepper,
+    jwt: jwtOptions(config),
+    freeRequest: freeRequestOptions(config),
+    directory,
+    log,
+  });
+  const inferenceParts: InferenceParts = {
+    catalog: new Catalog(config.models.map(modelOf)),
+    providers,
+    usdPerCredit: config.credits.usd_per_credit,
+    maxAnswerBytes: config.server.max_response_bytes,
+    heartbeat: config.server.heartbeat > 0 ? { bytes: heartbeat, everyMs: config.server.heartbeat } : null,
+    firstToken: (model, seconds) => metrics.firstToken(model, seconds),
+    breakers: new Breakers({
+      onChange: (provider, open) => metrics.circuit(provider, open),
+    }),
+    attempted: ({ provider, outcome, waitedMs }) =>
+      metrics.upstreamAttempt(provider, String(outcome), waitedMs / 1_000),
+    ticksMs,
+  };
+  const door = (dialect: Dialect) => createInference(dialect, inferenceParts);
+  const accountParts = { accounts, records: accounts.records, pepper: accounts.pepper };
+  const doors = {
+    policies: createPolicyDoors({ ...accountParts, book: policyBook(config, accounts) }),
+    adminKeys: createAdminKeyDoors(accountParts),
+    projects: createProjectDoors(accountParts),
+    projectKeys: createProjectKeyDoors(accountParts),
+    messages: door(messagesDialect),
+    responses: door(responsesDialect),
+    chat: door(chatDialect),
+    healthz,
+    readyz: createReadyz(ground.readiness),
+    metrics: createMetricsPage(() => metrics.render()),
+    errorsDocument,
+    openapiDocument: createOpenapiDocument(readShipped('docs/openapi.json')),
+  };
+  const bounds = { inferenceBytes: config.server.max_body_bytes, metricsPath: config.telemetry.metrics.path };
+  const operations = operationRoutes(doors, bounds);
+  const api = apiRoutes(doors, bounds, createPassthroughs(config, ticksMs));
+  const onePort = config.server.admin_port === null;
+  const findClient = findClientBehind(config.server.trusted_proxies);
+  const parts: WalkParts = {
+    match: compileMatcher(onePort ? [...api, ...operations] : api),
+    identify: async (req, route, clientAddress) => {
+      const arrival = { headers: req.headers, rule: route.auth, family: route.family, clientAddress };
+      const principal = await authenticator.authenticate(arrival);
+      return { principal, unused: () => authenticator.giveBack(principal) };
+    },
+    admit: admitAll,
+    usdPerCredit: config.credits.usd_per_credit,
+    clientAddress: (req) => findClient(req.socket.remoteAddress, headerText(req.headers['x-forwarded-for'])),
+    log,
+    metrics,
+    clock: systemClock,
+  };
+  const operationParts: WalkParts = { ...parts, match: compileMatcher(operations) };
+
+  const underWay = new Set<AbortController>();
+  let whenIdle: (() => void) | null = null;
+  const run = async (req: IncomingMessage, res: ServerResponse, walk: WalkParts): Promise<void> => {
+    const abort = new AbortController();
+    underWay.add(abort);
+    try {
+      await serve(req, res, walk, abort);
+    } finally {
+      underWay.delete(abort);
+      if (underWay.size === 0) whenIdle?.();
+    }
+  };
+
+  return {
+    serveApi: (req, res) => run(req, res, parts),
+    serveOperations: (req, res) => run(req, res, operationParts),
+    abort: (reason) => {
+      for (const each of underWay) each.abort(reason);
+    },
+    retire: async () => {
+      if (underWay.size > 0) await new Promise<void>((resolve) => (whenIdle = resolve));
+      await authenticator.close();
+      await Promise.all([...providers.values()].map((provider) => provider.close()));
+    },
+  };
+};
+
+const headerText = (value: string | string[] | undefined): string | undefined =>
+  Array.isArray(value) ? value.join(', ') : value;
+
+const jwtOptions = ({ auth: { jwt } }: Config) =>
+  jwt.enabled
+    ? {
+        issuer: jwt.issuer,
+        audience: jwt.audience,
+        algorithms: jwt.algorithms,
+        jwksUrl: jwt.jwks_url,
+        secret: jwt.secret,
+      }
+    : null;
+
+const freeRequestOptions = ({ credits: { free_request: free } }: Config) =>
+  free.enabled ? { model: free.model, maxTokens: free.max_tokens, dailyCap: null, subnetOf } : null;

@@ -1,0 +1,181 @@
+import type { Call, Family, Method, OperationDoc, Reply, Route } from './core/exchange.js';
+import type { Permission } from './core/principal.js';
+import type { AdminKeyDoors } from './endpoints/administration/admin-keys.js';
+import { adminKeyDocs, projectDocs, projectKeyDocs } from './endpoints/administration/key-docs.js';
+import type { PolicyDoors } from './endpoints/administration/policies.js';
+import { policyDocs } from './endpoints/administration/policy-docs.js';
+import type { ProjectDoors, ProjectKeyDoors } from './endpoints/administration/projects.js';
+import { inferenceDocs } from './endpoints/inference-docs.js';
+import { demandOf } from './endpoints/inference.js';
+import { operationDocs } from './endpoints/operation-docs.js';
+
+type Handle = (call: Call) => Promise<Reply>;
+
+export interface Doors {
+  readonly messages: Handle;
+  readonly responses: Handle;
+  readonly chat: Handle;
+  readonly healthz: Handle;
+  readonly readyz: Handle;
+  readonly metrics: Handle;
+  readonly errorsDocument: Handle;
+  readonly openapiDocument: Handle;
+  readonly policies: PolicyDoors;
+  readonly adminKeys: AdminKeyDoors;
+  readonly projects: ProjectDoors;
+  readonly projectKeys: ProjectKeyDoors;
+}
+
+export interface Bounds {
+  readonly inferenceBytes: number;
+  readonly metricsPath: string;
+}
+
+/** A path of a provider that is handed through unread (D43). */
+export interface Passthrough {
+  readonly path: string;
+  readonly handle: Handle;
+}
+
+const ORGANIZATION_BODY_BYTES = 65_536;
+
+const page = (operation: string, path: string, handle: Handle, doc: OperationDoc): Route => ({
+  operation,
+  method: 'GET',
+  path,
+  family: 'administration',
+  auth: 'public',
+  permission: null,
+  body: 'none',
+  bodyBytes: 0,
+  limits: 'none',
+  handle,
+  doc,
+});
+
+/** A row below `/v1/organization`. */
+const organization = (
+  operation: string,
+  method: Method,
+  path: string,
+  permission: Permission,
+  handle: Handle,
+  doc: OperationDoc,
+): Route => ({
+  operation,
+  method,
+  path: `/v1/organization${path}`,
+  family: 'administration',
+  auth: 'admin',
+  permission,
+  body: method === 'GET' || method === 'DELETE' ? 'none' : 'json',
+  bodyBytes: ORGANIZATION_BODY_BYTES,
+  limits: 'admin',
+  handle,
+  doc,
+});
+
+const inference = (
+  operation: string,
+  path: string,
+  family: Family,
+  bodyBytes: number,
+  handle: Handle,
+  doc?: OperationDoc,
+): Route => ({
+  operation,
+  method: 'POST',
+  path,
+  family,
+  auth: 'inference',
+  permission: 'inference',
+  body: 'json',
+  bodyBytes,
+  limits: 'inference',
+  demand: demandOf,
+  handle,
+  ...(doc && { doc }),
+});
+
+/** Probes, metrics and documents: beside the API, or on a port of their own (D48). */
+export const operationRoutes = (doors: Doors, bounds: Bounds): readonly Route[] => [
+  page('healthz', '/healthz', doors.healthz, operationDocs.healthz),
+  page('readyz', '/readyz', doors.readyz, operationDocs.readyz),
+  page('metrics', bounds.metricsPath, doors.metrics, operationDocs.metrics),
+  page('docs_errors', '/docs/errors', doors.errorsDocument, operationDocs.errors),
+  page('openapi', '/openapi.json', doors.openapiDocument, operationDocs.openapi),
+];
+
+const policyRoutes = ({ policies }: Doors): readonly Route[] => {
+  const [all, one] = ['/policies', '/policies/{policy_id}'];
+  const read = 'policies.read';
+  const write = 'policies.write';
+  const publish = 'policies.publish';
+  return [
+    organization('list_policies', 'GET', all, read, policies.list, policyDocs.list),
+    organization('create_policy', 'POST', all, write, policies.create, policyDocs.create),
+    organization('get_policy', 'GET', one, read, policies.get, policyDocs.get),
+    organization('update_policy', 'PATCH', one, write, policies.update, policyDocs.update),
+    organization('publish_policy', 'POST', `${one}/publish`, publish, policies.publish, policyDocs.publish),
+    organization('pause_policy', 'POST', `${one}/pause`, publish, policies.pause, policyDocs.pause),
+    organization('resume_policy', 'POST', `${one}/resume`, publish, policies.resume, policyDocs.resume),
+    organization('restore_policy', 'POST', `${one}/restore`, write, policies.restore, policyDocs.restore),
+    organization('delete_policy', 'DELETE', one, 'policies.delete', policies.remove, policyDocs.remove),
+    organization(
+      'list_policy_versions',
+      'GET',
+      `${one}/versions`,
+      read,
+      policies.versions,
+      policyDocs.versions,
+    ),
+  ];
+};
+
+const adminKeyRoutes = ({ adminKeys }: Doors): readonly Route[] => {
+  const [all, one] = ['/admin_api_keys', '/admin_api_keys/{key_id}'];
+  const [read, write] = ['admin_api_keys.read', 'admin_api_keys.write'] as const;
+  return [
+    organization('list_admin_api_keys', 'GET', all, read, adminKeys.list, adminKeyDocs.list),
+    organization('create_admin_api_key', 'POST', all, write, adminKeys.create, adminKeyDocs.create),
+    organization('get_admin_api_key', 'GET', one, read, adminKeys.get, adminKeyDocs.get),
+    organization('delete_admin_api_key', 'DELETE', one, write, adminKeys.remove, adminKeyDocs.remove),
+  ];
+};
+
+const projectRoutes = ({ projects, projectKeys }: Doors): readonly Route[] => {
+  const [all, one] = ['/projects', '/projects/{project_id}'];
+  const [keys, key] = [`${one}/api_keys`, `${one}/api_keys/{key_id}`];
+  const [read, write] = ['projects.read', 'projects.write'] as const;
+  return [
+    organization('list_projects', 'GET', all, read, projects.list, projectDocs.list),
+    organization('create_project', 'POST', all, write, projects.create, projectDocs.create),
+    organization('get_project', 'GET', one, read, projects.get, projectDocs.get),
+    organization('list_project_api_keys', 'GET', keys, read, projectKeys.list, projectKeyDocs.list),
+    organization('create_project_api_key', 'POST', keys, write, projectKeys.create, projectKeyDocs.create),
+    organization('get_project_api_key', 'GET', key, read, projectKeys.get, projectKeyDocs.get),
+    organization('delete_project_api_key', 'DELETE', key, write, projectKeys.remove, projectKeyDocs.remove),
+  ];
+};
+
+/** The whole API as one table. */
+export const apiRoutes = (
+  doors: Doors,
+  bounds: Bounds,
+  passthroughs: readonly Passthrough[],
+): readonly Route[] => {
+  const { inferenceBytes: bytes } = bounds;
+  const { messages, responses, chat } = inferenceDocs;
+  return [
+    ...policyRoutes(doors),
+    ...adminKeyRoutes(doors),
+    ...projectRoutes(doors),
+    inference('messages', '/v1/messages', 'messages', bytes, doors.messages, messages),
+    inference('responses', '/v1/responses', 'responses', bytes, doors.responses, responses),
+    inference('chat_completions', '/v1/chat/completions', 'openai', bytes, doors.chat, chat),
+    ...passthroughs.map(({ path, handle }): Route => ({
+      ...inference('passthrough', path, 'openai', bytes, handle),
+      body: 'raw',
+    })),
+  ];
+};

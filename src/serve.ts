@@ -1,0 +1,205 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { asGatewayError, GatewayError, lacksPermission, storeUnavailable, tooLarge } from './core/errors.js';
+import { noDemand, type Call, type Demand, type Meter, type Reply, type Route } from './core/exchange.js';
+import { newId } from './core/ids.js';
+import { holds } from './core/principal.js';
+import { noUsage } from './core/usage.js';
+import { settleBill } from './endpoints/bill.js';
+import { errorReply, familyOf } from './endpoints/error-bodies.js';
+import { asProviderError } from './endpoints/provider-errors.js';
+import { readBody } from './io/http/body.js';
+import { parseJson } from './io/http/parse-json.js';
+import { sendReply, type Sent } from './io/http/reply.js';
+import { checkHeaders } from './io/http/strict-headers.js';
+import { parseTarget } from './io/http/target.js';
+import { StoreUnavailable } from './io/records/records.js';
+import { report } from './report.js';
+import type { Trip, WalkParts } from './trip.js';
+
+const nothingSent: Sent = { delivery: 'client_left', bytes: 0, cause: undefined };
+
+const freshMeter = (): Meter => ({
+  model: null,
+  provider: null,
+  price: null,
+  usage: noUsage,
+  costUsd: 0,
+  credits: 0,
+  upstreamReached: false,
+  upstreamWaitMs: 0,
+  firstTokenMs: null,
+  truncated: false,
+});
+
+/**
+ * The fixed walk of every request: match, authenticate, read, parse, estimate, admit, handle, reply, settle.
+ * Every attempt counts (seed 8.1), so a fault found before admission is answered only after it.
+ */
+export const serve = async (
+  req: IncomingMessage,
+  res: ServerResponse,
+  parts: WalkParts,
+  abort: AbortController,
+): Promise<void> => {
+  const trip: Trip = {
+    requestId: newId('req'),
+    receivedMs: parts.clock.ticksMs(),
+    abort,
+    meter: freshMeter(),
+    route: null,
+    path: '/',
+    clientAddress: parts.clientAddress(req),
+    caller: null,
+    lease: null,
+    failure: null,
+    uploadMs: 0,
+    handledMs: null,
+  };
+  // `req` closes as soon as its body is read; only `res` tells that the client has left.
+  const onClose = (): void => {
+    if (!res.writableFinished) abort.abort(new Error('The client left.'));
+  };
+  res.once('close', onClose);
+  let sent = nothingSent;
+  try {
+    sent = await answer(req, res, trip, parts);
+  } finally {
+    res.off('close', onClose);
+    await conclude(req, res, trip, sent, parts);
+  }
+};
+
+const answer = async (
+  req: IncomingMessage,
+  res: ServerResponse,
+  trip: Trip,
+  parts: WalkParts,
+): Promise<Sent> => {
+  const send = (reply: Reply): Promise<Sent> =>
+    sendReply(reply, req, res, {
+      headers: { 'x-request-id': trip.requestId, 'request-id': trip.requestId, ...trip.lease?.headers },
+      signal: trip.abort.signal,
+    });
+  try {
+    return await send(await walk(req, res, trip, parts));
+  } catch (thrown) {
+    if (res.destroyed || res.headersSent) {
+      if (!res.destroyed) res.destroy();
+      return nothingSent;
+    }
+    trip.failure = asClientError(thrown, trip);
+    return send(errorReply(trip.failure, trip.route?.family ?? familyOf(trip.path), trip.requestId));
+  }
+};
+
+const asClientError = (thrown: unknown, { meter }: Trip): GatewayError =>
+  thrown instanceof StoreUnavailable
+    ? storeUnavailable(thrown)
+    : asGatewayError(asProviderError(meter.provider ?? 'The provider', thrown));
+
+const walk = async (
+  req: IncomingMessage,
+  res: ServerResponse,
+  trip: Trip,
+  parts: WalkParts,
+): Promise<Reply> => {
+  const { route, params, query } = findRoute(req, trip, parts);
+  trip.route = route;
+  parts.metrics.requestStarted(route.operation);
+  trip.caller = await parts.identify(req, route, trip.clientAddress);
+  const readFromMs = parts.clock.ticksMs();
+  const read = await readRequest(req, res, route, trip.abort.signal);
+  trip.uploadMs = parts.clock.ticksMs() - readFromMs;
+  const call = {
+    requestId: trip.requestId,
+    route,
+    params,
+    query,
+    headers: req.headers,
+    clientAddress: trip.clientAddress,
+    receivedMs: trip.receivedMs,
+    principal: trip.caller.principal,
+    body: read.body,
+    signal: trip.abort.signal,
+    meter: trip.meter,
+    log: parts.log,
+  };
+  trip.lease = await parts.admit(call, read.demand);
+  if (read.fault) throw read.fault;
+  if (route.permission && !holds(call.principal, route.permission)) throw lacksPermission(route.permission);
+  const reply = await route.handle({ ...call, lease: trip.lease } satisfies Call);
+  trip.handledMs = parts.clock.ticksMs() - trip.receivedMs;
+  return reply;
+};
+
+const findRoute = (req: IncomingMessage, trip: Trip, parts: WalkParts) => {
+  const target = parseTarget(req.url ?? '/');
+  if (!target.ok) throw new GatewayError('invalid_path', target.message);
+  trip.path = target.path;
+  const fault = checkHeaders(req);
+  if (fault) {
+    const code = fault.kind === 'encoding' ? 'unsupported_content_encoding' : 'invalid_header';
+    throw new GatewayError(code, fault.message, { param: fault.header });
+  }
+  const found = parts.match(req.method ?? 'GET', target.path);
+  if (!found) throw new GatewayError('not_found', `There is nothing at ${target.path}.`);
+  if ('allow' in found) {
+    const allow = found.allow.join(', ');
+    throw new GatewayError('method_not_allowed', `${target.path} takes ${allow}.`, { headers: { allow } });
+  }
+  return { ...found, query: target.query };
+};
+
+interface Read {
+  readonly body: unknown;
+  readonly demand: Demand;
+  readonly fault: GatewayError | null;
+}
+
+/** Reads and parses the body; what is wrong with it is remembered, not thrown. */
+const readRequest = async (
+  req: IncomingMessage,
+  res: ServerResponse,
+  route: Route,
+  signal: AbortSignal,
+): Promise<Read> => {
+  if (route.body !== 'json') return { body: undefined, demand: noDemand, fault: null };
+  const faulty = (fault: GatewayError): Read => ({ body: undefined, demand: noDemand, fault });
+  const read = await readBody(req, res, route.bodyBytes, signal);
+  if (!read.ok) {
+    if (read.fault === 'too_large') return faulty(tooLarge(route.bodyBytes));
+    return faulty(new GatewayError('request_timeout', 'The request body did not arrive in time.'));
+  }
+  const type = req.headers['content-type'];
+  if (type !== undefined && !/^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(type))
+    return faulty(
+      new GatewayError('invalid_content_type', 'Send the body as application/json.', {
+        param: 'content-type',
+      }),
+    );
+  const parsed = parseJson(read.bytes);
+  if (!parsed.ok) return faulty(new GatewayError('invalid_json', parsed.message));
+  return {
+    body: parsed.value,
+    demand: route.demand?.(parsed.value, read.bytes.length) ?? noDemand,
+    fault: null,
+  };
+};
+
+/** Settles once, whatever happened; then tells of it. Nothing here may throw: nobody is left to catch it. */
+const conclude = async (
+  req: IncomingMessage,
+  res: ServerResponse,
+  trip: Trip,
+  sent: Sent,
+  parts: WalkParts,
+): Promise<void> => {
+  const { meter, caller, lease } = trip;
+  try {
+    if (lease) await settleBill(meter, lease, parts.usdPerCredit);
+    if (caller && !meter.upstreamReached) await caller.unused();
+  } catch (thrown) {
+    parts.log.error({ err: thrown, request_id: trip.requestId }, 'a request could not be settled');
+  }
+  report(req, res, trip, sent, parts);
+};
