@@ -39,8 +39,8 @@ export interface Gateway {
   readonly address: Address;
   readonly adminAddress: Address | null;
   readonly madeKeys: readonly MadeKey[];
-  /** Swaps in a new configuration; on failure the old one stays and the error is thrown. */
-  reload(config: Config): Promise<void>;
+  /** Swaps in a new configuration and gives the keys generated for it; on failure the old one stays and the error is thrown. */
+  reload(config: Config): Promise<readonly MadeKey[]>;
   /** Not ready, stop accepting, let answers finish within the grace. */
   drain(): Promise<void>;
   close(): Promise<void>;
@@ -122,12 +122,17 @@ const open = async (config: Config, { log, version }: GatewayOptions, opened: Op
   };
   let current = createGeneration(config, ground);
   const retiring = new Map<Generation, Promise<void>>();
+  const retire = (generation: Generation): void => {
+    const retired = generation.retire().finally(() => retiring.delete(generation));
+    retiring.set(generation, retired);
+  };
   opened.add(async () => {
-    await current.retire();
+    retire(current);
     await Promise.all(retiring.values());
   });
 
-  const { host, port, admin_port: adminPort, drain: pace } = config.server;
+  let { drain: pace } = config.server;
+  const { host, port, admin_port: adminPort } = config.server;
   const operations =
     adminPort === null
       ? null
@@ -146,21 +151,22 @@ const open = async (config: Config, { log, version }: GatewayOptions, opened: Op
     madeKeys,
 
     async reload(next) {
+      // The one of the two that does not serve in the end: the new one after a failure, otherwise the old one.
+      let spare: Generation | null = null;
       try {
         const files = tlsFiles(next);
-        await furnish(accounts, next, log);
-        const made = createGeneration(next, ground);
+        spare = createGeneration(next, ground);
+        const keys = await furnish(accounts, next, log);
         if (files && config.server.tls) main.setTls(files);
-        const old = current;
-        current = made;
-        retiring.set(
-          old,
-          old.retire().finally(() => retiring.delete(old)),
-        );
+        [current, spare] = [spare, current];
+        pace = next.server.drain;
         metrics.configReload(true);
+        return keys;
       } catch (error) {
         metrics.configReload(false);
         throw error;
+      } finally {
+        if (spare) retire(spare);
       }
     },
 
