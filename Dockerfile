@@ -20,6 +20,7 @@ COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist/src ./dist/src
 COPY package.json LICENSE gateway.example.yaml ./
 COPY config ./config
+COPY docs/openapi.json ./docs/openapi.json
 COPY deploy/docker/gateway.yaml /etc/sluice/gateway.yaml
 # The one place that is written to: the embedded store, the generated pepper and keys.
 RUN install -d -o 1000 -g 1000 -m 0700 /var/lib/sluice

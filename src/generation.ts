@@ -31,7 +31,7 @@ import type { Directory } from './rules/auth/directory.js';
 import { admitAll } from './rules/limits/unlimited.js';
 import { Catalog } from './rules/models/catalog.js';
 import { serve } from './serve.js';
-import { policyBook } from './store.js';
+import { accountLimits, policyBook } from './store.js';
 import type { WalkParts } from './trip.js';
 import { createPassthroughs, createProviders, modelOf } from './upstreams.js';
 
@@ -56,7 +56,8 @@ export interface Generation {
 }
 
 export const createGeneration = (config: Config, ground: Ground): Generation => {
-  const { accounts, directory, metrics, log } = ground;
+  const { directory, metrics, log } = ground;
+  const accounts: Accounts = { ...ground.accounts, limits: accountLimits(config) };
   const ticksMs = (): number => systemClock.ticksMs();
   const providers = createProviders(config);
   const authenticator = createAuthenticator({

@@ -5,6 +5,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { findUnseen, forgetSeen } from './openapi/coverage.mjs';
 import { findProgram, installCommand, installOnDebian } from './support/packages.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -34,15 +35,24 @@ const files = listTests();
 const total = { passed: 0, failed: 0, skipped: 0 };
 const failedFiles = [];
 const queue = [...files];
+forgetSeen(root);
 await Promise.all(Array.from({ length: Math.max(1, Number(options.jobs) || 1) }, takeFiles));
 
 if (failedFiles.length > 0) console.log(`\nfailed:\n${failedFiles.map((file) => `  ${file}`).join('\n')}`);
 if (files.length === 0) console.log('no test file matches');
+if (filters.length === 0 && !options.long) reportUnseen();
 console.log(
   `\n${files.length} files, ${total.skipped} skipped, ${((Date.now() - startedMs) / 1_000).toFixed(0)} s`,
 );
 console.log(`tests: ${total.passed} passed, ${total.failed} failed`);
 process.exitCode = total.failed > 0 || total.passed === 0 ? 1 : 0;
+
+// Only a whole run can tell that nothing produces a status which docs/openapi.json promises.
+function reportUnseen() {
+  const unseen = findUnseen(root);
+  total.failed += unseen.length;
+  for (const pair of unseen) console.log(`not ok: no test produced the documented status: ${pair}`);
+}
 
 function provideRedis() {
   const find = () => findProgram('redis-server', 'valkey-server');

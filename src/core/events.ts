@@ -17,10 +17,19 @@ export type InferenceEvent =
       readonly kind: BlockKind;
       readonly toolId?: string;
       readonly toolName?: string;
+      /** Text said on the way to the answer, which is no part of it. */
+      readonly phase?: 'commentary';
     }
   /** Text, reasoning, refusal text, or a piece of a tool call's JSON arguments. */
   | { readonly type: 'delta'; readonly index: number; readonly text: string }
+  /** The signature is the issuer's proof of the reasoning, or all there is of it. */
   | { readonly type: 'block_close'; readonly index: number; readonly signature?: string }
   | { readonly type: 'usage'; readonly usage: Usage }
-  | { readonly type: 'finish'; readonly reason: FinishReason; readonly stopSequence: string | null }
+  | {
+      readonly type: 'finish';
+      readonly reason: FinishReason;
+      readonly stopSequence: string | null;
+      /** Why an answer was refused, where no block says so. */
+      readonly explanation?: string;
+    }
   | { readonly type: 'error'; readonly code: string; readonly message: string };

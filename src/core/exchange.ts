@@ -186,6 +186,8 @@ export interface Stage {
   end(): Out;
   /** The upstream failed, or the gateway stops: gives the ending of the client's format. */
   fail(error: unknown): Out;
+  /** The client left: what it had got by then is all it pays for. */
+  leave(): void;
 }
 
 export type Out = Buffer | null | Promise<Buffer | null>;

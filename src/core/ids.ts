@@ -46,7 +46,9 @@ const shape = new RegExp(`^[a-z]+_[${DIGITS}]{${TIME_DIGITS + RANDOM_DIGITS}}$`)
 
 /** Whether a text could be an id of this kind. Ids given by an operator (`org_demo`) pass too. */
 export const looksLikeId = (prefix: string, text: string): boolean =>
-  text.startsWith(`${prefix}_`) && (shape.test(text) || /^[A-Za-z0-9_-]{1,200}$/.test(text));
+  text.startsWith(`${prefix}_`) &&
+  text.length > prefix.length + 1 &&
+  (shape.test(text) || /^[A-Za-z0-9_-]{1,200}$/.test(text));
 
 const mint = new IdMint();
 export const newId = (prefix: string): string => mint.next(prefix);

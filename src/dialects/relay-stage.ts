@@ -62,6 +62,10 @@ export class RelayStage implements Stage {
     return this.#stop(providerFault(error));
   }
 
+  leave(): void {
+    if (!this.#ending) this.#cut();
+  }
+
   #stop(error: GatewayError): Out {
     if (this.#ending) return null;
     try {

@@ -2,6 +2,7 @@ import { parseConfig } from '../../src/config/load.js';
 import type { Config, ConfigInput } from '../../src/config/schema.js';
 import { silentLog, type Log } from '../../src/core/log.js';
 import { startGateway, type Gateway } from '../../src/gateway.js';
+import { watchResponses } from './openapi.js';
 import { startFakeProvider, type FakeProvider, type Script } from './fake-provider.js';
 
 export const ADMIN_KEY = 'sk-test-admin-key-of-the-suite';
@@ -41,7 +42,17 @@ export interface Running {
   readonly gateway: Gateway;
   readonly url: string;
   /** POST with the app's key. */
-  post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>;
+  readonly post: (path: string, body: unknown, headers?: Record<string, string>) => Promise<Response>;
+  /** Any request, with the administrator's key unless told otherwise. */
+  readonly call: (method: string, path: string, options?: CallOptions) => Promise<Response>;
+}
+
+export interface CallOptions {
+  /** A string goes as it is, anything else as JSON. */
+  readonly body?: unknown;
+  /** null = no credential. */
+  readonly key?: string | null;
+  readonly headers?: Record<string, string>;
 }
 
 /** A whole gateway in this process; closed when the test ends. */
@@ -52,6 +63,8 @@ export const runGateway = async (
 ): Promise<Running> => {
   const gateway = await startGateway(await testConfig(changes), { log, version: '0.0.0-test' });
   t.teardown(() => gateway.close());
+  // Of two ports only the one with the probes: what the other lacks would read as a status nobody documented.
+  watchResponses((gateway.adminAddress ?? gateway.address).port);
   const url = `http://127.0.0.1:${gateway.address.port}`;
   return {
     gateway,
@@ -61,6 +74,16 @@ export const runGateway = async (
         method: 'POST',
         headers: { 'content-type': 'application/json', authorization: `Bearer ${APP_KEY}`, ...headers },
         body: typeof body === 'string' ? body : JSON.stringify(body),
+      }),
+    call: (method, path, { body, key = ADMIN_KEY, headers = {} } = {}) =>
+      fetch(url + path, {
+        method,
+        headers: {
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+          ...(key !== null && { authorization: `Bearer ${key}` }),
+          ...headers,
+        },
+        ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
       }),
   };
 };

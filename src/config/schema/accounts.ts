@@ -70,6 +70,9 @@ export const auth = v.strictObject({
     '',
   ),
   jwt: setting('Tokens from your own identity provider.', jwt, {}),
+  max_admin_keys: setting('Most administrator keys of an organization.', integer(1, 100_000), 100),
+  max_projects: setting('Most projects of an organization.', integer(1, 100_000), 1_000),
+  max_project_keys: setting('Most keys of a project.', integer(1, 100_000), 1_000),
 });
 
 const keyValue = v.pipe(

@@ -24,17 +24,17 @@ const readForce = (call: Call): boolean => {
 export const createAdminKeyDoors = (parts: AccountParts) => {
   const { accounts } = parts;
   return {
-    async list(call: Call): Promise<JsonReply> {
+    list: async (call: Call): Promise<JsonReply> => {
       const page = readPage(call, 'key');
       const { items, hasMore } = await listAdminKeys(accounts, call.principal.organization.id, page);
       return json(envelope(items, hasMore));
     },
 
-    async get(call: Call): Promise<JsonReply> {
+    get: async (call: Call): Promise<JsonReply> => {
       return json(await getAdminKey(accounts, call.principal.organization.id, pathId(call, 'key_id')));
     },
 
-    async create(call: Call): Promise<JsonReply> {
+    create: async (call: Call): Promise<JsonReply> => {
       const { name, permissions, ...rest } = parseBody(NewAdminApiKey, call.body);
       return mutate(call, parts, async (also) => {
         const { key, secret } = await createAdminKey(
@@ -47,7 +47,7 @@ export const createAdminKeyDoors = (parts: AccountParts) => {
       });
     },
 
-    async remove(call: Call): Promise<JsonReply> {
+    remove: async (call: Call): Promise<JsonReply> => {
       const id = pathId(call, 'key_id');
       const force = readForce(call);
       const body = { id, object: 'organization.admin_api_key.deleted', deleted: true };

@@ -22,21 +22,16 @@ export const mutate = async (
   act: (also: Also<Outcome>) => Promise<Outcome>,
 ): Promise<JsonReply> => {
   const key = call.headers['idempotency-key'];
-  if (typeof key !== 'string') {
-    const { body, status } = await act(() => []);
-    return json(body, status);
-  }
+  if (typeof key !== 'string') return reply(await act(() => []));
 
   const { route, params, query, principal } = call;
   const request = [route.method, route.path, params, [...query], call.body ?? null];
   const attempt = { organizationId: principal.organization.id, key, request };
-  let shown: Outcome | null = null;
-  const { answer, replayed } = await once(parts, attempt, async (keep) => {
-    shown = await act((outcome) => keep(keptOf(outcome)));
-    return keptOf(shown);
-  });
-  const body = replayed ? answer.body : (shown as Outcome | null)?.body;
-  return json(body, answer.status, replayed ? { 'idempotent-replayed': 'true' } : {});
+  const turn = await once(parts, attempt, (keep) => act((outcome) => keep(keptOf(outcome))));
+  if (!turn.replayed) return reply(turn.result);
+  return json(turn.answer.body, turn.answer.status, { 'idempotent-replayed': 'true' });
 };
+
+const reply = ({ body, status }: Outcome): JsonReply => json(body, status);
 
 const keptOf = ({ status = 200, body, kept = body }: Outcome) => ({ status, body: kept });

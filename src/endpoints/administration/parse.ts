@@ -9,6 +9,7 @@ export const parseBody = <TSchema extends v.GenericSchema>(
   schema: TSchema,
   body: unknown,
 ): v.InferOutput<TSchema> => {
+  if (Array.isArray(body)) throw invalidParameter('body', 'must be an object.');
   const parsed = v.safeParse(schema, body, { abortEarly: true });
   if (parsed.success) return parsed.output;
   const [issue] = parsed.issues;

@@ -46,16 +46,16 @@ export const createPolicyDoors = (parts: PolicyParts) => {
     };
 
   return {
-    async list(call: Call): Promise<JsonReply> {
+    list: async (call: Call): Promise<JsonReply> => {
       const { items, hasMore } = await listPolicies(book, organizationOf(call), readPage(call, 'pol'));
       return json(envelope(items, hasMore));
     },
 
-    async get(call: Call): Promise<JsonReply> {
+    get: async (call: Call): Promise<JsonReply> => {
       return json(await getPolicy(book, organizationOf(call), pathId(call, 'policy_id')));
     },
 
-    async create(call: Call): Promise<JsonReply> {
+    create: async (call: Call): Promise<JsonReply> => {
       const given = parseBody(NewPolicy, call.body);
       checkRule(given.rule);
       const policy = {
@@ -71,7 +71,7 @@ export const createPolicyDoors = (parts: PolicyParts) => {
       return change(call, (options) => createPolicy(book, organizationOf(call), policy, options));
     },
 
-    async update(call: Call): Promise<JsonReply> {
+    update: async (call: Call): Promise<JsonReply> => {
       const { revision, ...edit } = parseBody(PolicyUpdate, call.body);
       const target = targetOf(call, revision);
       if (edit.rule) checkRule(edit.rule);
@@ -82,20 +82,20 @@ export const createPolicyDoors = (parts: PolicyParts) => {
     pause: turn(pausePolicy),
     resume: turn(resumePolicy),
 
-    async restore(call: Call): Promise<JsonReply> {
+    restore: async (call: Call): Promise<JsonReply> => {
       const { revision, version } = parseBody(PolicyRestore, call.body);
       const target = targetOf(call, revision);
       return change(call, (options) => restoreVersion(book, target, version, options));
     },
 
-    async remove(call: Call): Promise<JsonReply> {
+    remove: async (call: Call): Promise<JsonReply> => {
       const revision = queryInteger(call, 'revision', 1, MOST_REVISIONS);
       if (revision === null) throw invalidParameter('revision', 'is required.');
       const target = targetOf(call, revision);
       return change(call, (options) => deletePolicy(book, target, options));
     },
 
-    async versions(call: Call): Promise<JsonReply> {
+    versions: async (call: Call): Promise<JsonReply> => {
       const id = pathId(call, 'policy_id');
       const { items, hasMore } = await listVersions(book, organizationOf(call), id, readPage(call, 'pv'));
       return json(envelope(items, hasMore));

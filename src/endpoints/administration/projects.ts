@@ -13,17 +13,17 @@ import { parseBody, pathId } from './parse.js';
 export const createProjectDoors = (parts: AccountParts) => {
   const { accounts } = parts;
   return {
-    async list(call: Call): Promise<JsonReply> {
+    list: async (call: Call): Promise<JsonReply> => {
       const page = readPage(call, 'proj');
       const { items, hasMore } = await listProjects(accounts, call.principal.organization.id, page);
       return json(envelope(items, hasMore));
     },
 
-    async get(call: Call): Promise<JsonReply> {
+    get: async (call: Call): Promise<JsonReply> => {
       return json(await getProject(accounts, call.principal.organization.id, pathId(call, 'project_id')));
     },
 
-    async create(call: Call): Promise<JsonReply> {
+    create: async (call: Call): Promise<JsonReply> => {
       const { name } = parseBody(NewProject, call.body);
       return mutate(call, parts, async (also) => ({
         body: await createProject(
@@ -43,16 +43,16 @@ export const createProjectKeyDoors = (parts: AccountParts) => {
   const placeOf = (call: Call) =>
     [accounts, call.principal.organization.id, pathId(call, 'project_id')] as const;
   return {
-    async list(call: Call): Promise<JsonReply> {
+    list: async (call: Call): Promise<JsonReply> => {
       const { items, hasMore } = await listProjectKeys(...placeOf(call), readPage(call, 'key'));
       return json(envelope(items, hasMore));
     },
 
-    async get(call: Call): Promise<JsonReply> {
+    get: async (call: Call): Promise<JsonReply> => {
       return json(await getProjectKey(...placeOf(call), pathId(call, 'key_id')));
     },
 
-    async create(call: Call): Promise<JsonReply> {
+    create: async (call: Call): Promise<JsonReply> => {
       const place = placeOf(call);
       const { name, permissions, models, credit_budget, ...rest } = parseBody(NewProjectApiKey, call.body);
       return mutate(call, parts, async (also) => {
@@ -71,7 +71,7 @@ export const createProjectKeyDoors = (parts: AccountParts) => {
       });
     },
 
-    async remove(call: Call): Promise<JsonReply> {
+    remove: async (call: Call): Promise<JsonReply> => {
       const place = placeOf(call);
       const id = pathId(call, 'key_id');
       const body = { id, object: 'organization.project.api_key.deleted', deleted: true };

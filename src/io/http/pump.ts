@@ -247,6 +247,7 @@ class Pump {
 
   readonly #onClose = (): void => {
     this.#stop();
+    this.#reply.stage.leave();
     this.#settle({ delivery: 'client_left', bytes: this.#outlet.bytes });
   };
 

@@ -3,6 +3,8 @@ import type { Frame } from './frame.js';
 /** Gathers what goes out: untouched neighbours become one slice of the bytes they came in, new text goes between. */
 export class Splice {
   #pieces: Buffer[] = [];
+  /** New text in a row, encoded once. */
+  #text = '';
   #source: Buffer | null = null;
   #from = 0;
   #to = 0;
@@ -17,6 +19,7 @@ export class Splice {
       return;
     }
     this.#cut();
+    this.#cutText();
     this.#source = source;
     this.#from = from;
     this.#to = to;
@@ -24,13 +27,19 @@ export class Splice {
 
   put(bytes: string | Buffer): void {
     this.#cut();
-    this.#pieces.push(typeof bytes === 'string' ? Buffer.from(bytes) : bytes);
+    if (typeof bytes === 'string') {
+      this.#text += bytes;
+      return;
+    }
+    this.#cutText();
+    this.#pieces.push(bytes);
   }
 
   /** Everything gathered since the last call; null = nothing. */
   take(): Buffer | null {
-    if (this.#pieces.length === 0) return this.#run();
+    if (this.#pieces.length === 0 && this.#text === '') return this.#run();
     this.#cut();
+    this.#cutText();
     const pieces = this.#pieces;
     this.#pieces = [];
     return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
@@ -39,6 +48,12 @@ export class Splice {
   #cut(): void {
     const run = this.#run();
     if (run !== null) this.#pieces.push(run);
+  }
+
+  #cutText(): void {
+    if (this.#text === '') return;
+    this.#pieces.push(Buffer.from(this.#text));
+    this.#text = '';
   }
 
   /** The untouched neighbours at hand: the very chunk where they are all of it. */

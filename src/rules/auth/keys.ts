@@ -103,12 +103,15 @@ export const listProjectKeys = async (
 export const getAdminKey = (accounts: Accounts, organizationId: string, id: string): Promise<AdminApiKey> =>
   getKey(accounts, adminRing(organizationId), id);
 
-export const getProjectKey = (
+export const getProjectKey = async (
   accounts: Accounts,
   organizationId: string,
   projectId: string,
   id: string,
-): Promise<ProjectApiKey> => getKey(accounts, projectRing(organizationId, projectId), id);
+): Promise<ProjectApiKey> => {
+  await getProject(accounts, organizationId, projectId);
+  return getKey(accounts, projectRing(organizationId, projectId), id);
+};
 
 const createKey = async <T>(
   accounts: Accounts,

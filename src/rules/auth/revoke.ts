@@ -7,6 +7,7 @@ import { changeRecord, nowSeconds, type Accounts } from './accounts.js';
 import type { AdminApiKey, ProjectApiKey } from './key-views.js';
 import { adminRing, projectRing, showKeys, type KeyRing } from './keys.js';
 import { ADMIN_KEYS, KeyRecord, REVOKED_KEYS } from './layout.js';
+import { getProject } from './projects.js';
 
 const PAGE = 100;
 
@@ -25,13 +26,16 @@ export const revokeAdminKey = (
   options: RevokeOptions<AdminApiKey>,
 ): Promise<AdminApiKey> => revokeKey(accounts, adminRing(organizationId), id, options);
 
-export const revokeProjectKey = (
+export const revokeProjectKey = async (
   accounts: Accounts,
   organizationId: string,
   projectId: string,
   id: string,
   options: RevokeOptions<ProjectApiKey>,
-): Promise<ProjectApiKey> => revokeKey(accounts, projectRing(organizationId, projectId), id, options);
+): Promise<ProjectApiKey> => {
+  await getProject(accounts, organizationId, projectId);
+  return revokeKey(accounts, projectRing(organizationId, projectId), id, options);
+};
 
 const revokeKey = async <T>(
   accounts: Accounts,

@@ -24,6 +24,7 @@ const stageWith = (parts: Partial<Stage> = {}): Stage => ({
   feed: (chunk) => chunk,
   end: () => null,
   fail: failWords,
+  leave: () => {},
   ...parts,
 });
 

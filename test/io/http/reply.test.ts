@@ -75,7 +75,13 @@ t.test('HEAD gets the head of what GET would get', async (t) => {
 
 t.test('HEAD of a stream has no body and destroys the source', async (t) => {
   const source = new Readable({ read: () => undefined });
-  const stage = { done: false, feed: (c: Buffer) => c, end: () => null, fail: () => null };
+  const stage = {
+    done: false,
+    feed: (c: Buffer) => c,
+    end: () => null,
+    fail: () => null,
+    leave: () => undefined,
+  };
   const { res, sent } = await see(
     t,
     { kind: 'stream', status: 200, source, stage, heartbeat: null },
