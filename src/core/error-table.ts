@@ -53,6 +53,11 @@ export const errorTable = {
     402,
     'The credit balance does not cover the request. Add credits.',
   ),
+  credit_balance_unavailable: entry(
+    'internal_error',
+    503,
+    'The credit balance cannot be read for the moment. Wait `Retry-After` seconds.',
+  ),
   invalid_json: entry('validation_error', 400, 'The body is not valid UTF-8 JSON, or nests too deep.'),
   invalid_content_type: entry('validation_error', 400, 'The body must be sent as `application/json`.'),
   unsupported_content_encoding: entry('validation_error', 415, 'Compressed request bodies are not accepted.'),

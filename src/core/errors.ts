@@ -77,6 +77,13 @@ export const invalidRequest = (param: string, message: string): GatewayError =>
 export const invalidParameter = (param: string, message: string): GatewayError =>
   new GatewayError('invalid_parameter', `${param}: ${message}`, { param });
 
+/** The same for whoever asks for the balance (seed 7.4). */
+export const balanceUnavailable = (cause: unknown): GatewayError =>
+  new GatewayError('credit_balance_unavailable', 'The credit balance cannot be read. Try again shortly.', {
+    retryAfterS: 1,
+    cause,
+  });
+
 export const storeUnavailable = (cause: unknown): GatewayError =>
   new GatewayError('store_unavailable', 'The store does not answer. Try again shortly.', {
     retryAfterS: 1,

@@ -55,7 +55,7 @@ export const compileExpression = (source: string): Evaluate => {
   checkPatterns(parsed);
   const sample = sampleFor(parsed.expr);
   meter(parsed.expr);
-  const run = plan(environment, parsed.expr);
+  const run = planParsed(parsed);
   const evaluate: Evaluate = (input) => {
     refillBudget();
     const result = run({
@@ -71,6 +71,14 @@ export const compileExpression = (source: string): Evaluate => {
   };
   for (const direction of ['request', 'response'] as const) evaluate({ ...sample, direction });
   return evaluate;
+};
+
+const planParsed = ({ expr }: Parsed): ReturnType<typeof plan<typeof variables>> => {
+  try {
+    return plan(environment, expr);
+  } catch (error) {
+    throw new ExpressionFault(error instanceof Error ? error.message : String(error), null);
+  }
 };
 
 const parseSource = (source: string): Parsed => {
@@ -106,9 +114,11 @@ const checkPatterns = (parsed: Parsed): void => {
   for (const { expr } of visitAll(parsed.expr)) {
     const { case: kind, value } = expr.exprKind;
     if (kind !== 'callExpr' || value.function !== 'matches') continue;
-    const pattern = literalOf(value.args[value.target ? 0 : 1]);
-    if (pattern === null) continue;
-    const tried = plan(environment, parse(`text.matches(${JSON.stringify(pattern)})`))(emptyInput());
+    const pattern = value.args[value.target ? 0 : 1];
+    if (!pattern || literalOf(pattern) === null) continue;
+    const probe = parse('text.matches("")').expr;
+    if (probe.exprKind.case === 'callExpr') probe.exprKind.value.args = [pattern];
+    const tried = plan(environment, probe)(emptyInput());
     if (isCelError(tried)) throw new ExpressionFault(tried.message, offsetOf(parsed, expr.id));
   }
 };
