@@ -1,7 +1,6 @@
-import { errorTable, type ErrorCode } from '../core/error-table.js';
-import { GatewayError } from '../core/errors.js';
 import type { BlockKind, FinishReason, InferenceEvent } from '../core/events.js';
 import { noUsage, type Usage } from '../core/usage.js';
+import { errorOf } from './encoding.js';
 
 export interface AnswerBlock {
   readonly kind: BlockKind;
@@ -9,6 +8,7 @@ export interface AnswerBlock {
   readonly toolId: string | undefined;
   readonly toolName: string;
   readonly signature: string;
+  readonly phase: 'commentary' | undefined;
 }
 
 /** A whole answer, in no vendor's words. */
@@ -19,13 +19,13 @@ export interface Answer {
   readonly usage: Usage;
   readonly reason: FinishReason;
   readonly stopSequence: string | null;
+  /** Why it was refused: what a refusal says, else what its ending says. */
+  readonly explanation: string | null;
 }
 
 /** Empty text is refused when a client sends it back, so it is never written. A tool call always is. */
 const hasContent = (block: AnswerBlock): boolean =>
   block.kind === 'tool' || block.text !== '' || (block.kind === 'reasoning' && block.signature !== '');
-
-const isErrorCode = (code: string): code is ErrorCode => Object.hasOwn(errorTable, code);
 
 /** Gathers events into a whole answer. Throws what an error event says. */
 export const gatherAnswer = (events: Iterable<InferenceEvent>): Answer => {
@@ -33,6 +33,7 @@ export const gatherAnswer = (events: Iterable<InferenceEvent>): Answer => {
   let [id, model, usage] = ['', '', noUsage];
   let reason: FinishReason = 'stop';
   let stopSequence: string | null = null;
+  let explanation: string | null = null;
   let open: Omit<AnswerBlock, 'text' | 'signature'> | null = null;
   let pieces: string[] = [];
 
@@ -52,7 +53,7 @@ export const gatherAnswer = (events: Iterable<InferenceEvent>): Answer => {
         break;
       case 'block_open':
         close('');
-        open = { kind: event.kind, toolId: event.toolId, toolName: event.toolName ?? '' };
+        open = { kind: event.kind, toolId: event.toolId, toolName: event.toolName ?? '', phase: event.phase };
         break;
       case 'delta':
         pieces.push(event.text);
@@ -66,12 +67,13 @@ export const gatherAnswer = (events: Iterable<InferenceEvent>): Answer => {
       case 'finish':
         close('');
         ({ reason, stopSequence } = event);
+        if (event.explanation !== undefined) explanation = event.explanation;
         break;
       case 'error':
-        throw new GatewayError(isErrorCode(event.code) ? event.code : 'provider_error', event.message);
+        throw errorOf(event);
     }
   }
-  return { id, model, blocks, usage, reason, stopSequence };
+  return { id, model, blocks, usage, reason, stopSequence, explanation };
 };
 
 /** A call's arguments as JSON text: a call without any still has an object. */

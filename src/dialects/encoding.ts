@@ -1,5 +1,7 @@
+import { errorTable, type ErrorCode } from '../core/error-table.js';
+import { GatewayError } from '../core/errors.js';
 import type { FinishReason, InferenceEvent } from '../core/events.js';
-import type { CreditFields } from './dialect.js';
+import type { CreditFields, Json } from './dialect.js';
 
 /** Writes neutral events as the frames of one wire format. One encoder serves one answer. */
 export interface Encoder {
@@ -10,7 +12,15 @@ export interface Encoder {
 export interface EncodeOptions {
   readonly nowMs?: () => number;
   readonly newId?: (prefix: string) => string;
+  /** The error as the body of the client's family; absent = as the format's vendor writes it. */
+  readonly errorBody?: (error: GatewayError) => Json;
 }
+
+const isErrorCode = (code: string): code is ErrorCode => Object.hasOwn(errorTable, code);
+
+/** What an error event says, as the one error that may reach a client. */
+export const errorOf = ({ code, message }: InferenceEvent & { type: 'error' }): GatewayError =>
+  new GatewayError(isErrorCode(code) ? code : 'provider_error', message);
 
 /** Clients run tools only when told so, and wait for calls that never came: the reason follows what was sent. */
 export const settleReason = (reason: FinishReason, calledTools: boolean): FinishReason => {

@@ -41,7 +41,7 @@ for (const [name, open] of Object.entries(clients)) {
       role: 'assistant',
       content: [{ type: 'text', text: 'Good morning' }],
       stop_reason: 'end_turn',
-      remaining_credits: null,
+      remaining_credits: Number,
       estimated_credits_used: 1,
     });
   });
@@ -62,7 +62,7 @@ for (const [name, open] of Object.entries(clients)) {
     const events = [];
     const stream = await open(url, APP_KEY).messages.create({ ...ask('[[tokens=5]]'), stream: true });
     for await (const event of stream) events.push(event);
-    t.match(events.at(-2), { type: 'message_delta', estimated_credits_used: 1, remaining_credits: null });
+    t.match(events.at(-2), { type: 'message_delta', estimated_credits_used: 1, remaining_credits: Number });
     t.match(events.at(-1), { type: 'message_stop' });
   });
 
@@ -109,6 +109,6 @@ for (const [name, open] of Object.entries(clients)) {
   t.test(`6.1 ${name} is told when an answer breaks off`, async (t) => {
     const { url } = await runGateway(t);
     const error = await failure(open(url, APP_KEY).messages.stream(ask('[[cut=3]]')).finalMessage());
-    t.match(String(error), /broke off|api_error|ended/i);
+    t.match(error, { message: /broke off|ended/i });
   });
 }

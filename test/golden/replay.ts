@@ -57,7 +57,7 @@ export interface ReplayOptions {
   readonly settle?: () => Promise<CreditFields>;
 }
 
-const errorBodies: Readonly<Record<DialectName, (error: GatewayError) => Json>> = {
+export const errorBodies: Readonly<Record<DialectName, (error: GatewayError) => Json>> = {
   messages: ({ message, code }) => ({ type: 'error', error: { type: 'api_error', message, code } }),
   chat: ({ message, type, param, code }) => ({ error: { message, type, param, code } }),
   responses: ({ message, code }) => ({ error: message, code, request_id: 'req_1' }),
@@ -96,7 +96,7 @@ export const replay = async (
   return { output: Buffer.concat(pieces), done: stage.done, settled, truncated, firstTokens, usage };
 };
 
-const faults = {
+export const faults = {
   reset: new UpstreamFault('reset', 'socket hang up'),
   timeout: new UpstreamFault('timeout', 'nothing for a while'),
 };

@@ -13,7 +13,10 @@ export const collectChat = (events: Iterable<InferenceEvent>, options: EncodeOpt
   const answer = gatherAnswer(events);
 
   const textOf = (kind: BlockKind): string | null => {
-    const texts = answer.blocks.filter((block) => block.kind === kind).map((block) => block.text);
+    const texts = answer.blocks
+      .filter((block) => (block.phase === 'commentary' ? 'reasoning' : block.kind) === kind)
+      .filter((block) => block.text !== '')
+      .map((block) => block.text);
     return texts.length > 0 ? texts.join('') : null;
   };
   const calls = answer.blocks
@@ -36,7 +39,7 @@ export const collectChat = (events: Iterable<InferenceEvent>, options: EncodeOpt
         message: {
           role: 'assistant',
           content: textOf('text'),
-          refusal: textOf('refusal'),
+          refusal: textOf('refusal') ?? answer.explanation,
           ...(reasoning !== null && { reasoning_content: reasoning }),
           ...(calls.length > 0 && { tool_calls: calls }),
         },

@@ -3,7 +3,7 @@ import { newId } from '../../core/ids.js';
 import { noUsage, type Usage } from '../../core/usage.js';
 import { frame, frameText } from '../../io/sse/encode.js';
 import type { CreditFields, Json } from '../dialect.js';
-import { keepId, nameCalls, settleReason, type EncodeOptions, type Encoder } from '../encoding.js';
+import { errorOf, keepId, nameCalls, settleReason, type EncodeOptions, type Encoder } from '../encoding.js';
 
 export interface ChatEncodeOptions extends EncodeOptions {
   /** The client's `stream_options.include_usage`: a chunk nobody asked for breaks readers of `choices[0]`. */
@@ -53,9 +53,14 @@ export const encodeChat = (options: ChatEncodeOptions = {}): Encoder => {
   let usage = noUsage;
   let chunk: Json = {};
   let chunkHead = '';
-  let open: { readonly tool: boolean; readonly head: string; readonly tail: string; empty: boolean } | null =
-    null;
+  let open: {
+    readonly kind: BlockKind;
+    readonly head: string;
+    readonly tail: string;
+    empty: boolean;
+  } | null = null;
   let nextCall = 0;
+  let refused = false;
   let over = false;
 
   const deltaFrame = (delta: Json, finishReason: string | null = null, fields?: CreditFields): string =>
@@ -75,12 +80,15 @@ export const encodeChat = (options: ChatEncodeOptions = {}): Encoder => {
 
   const write = (text: string): string => {
     if (!open || text === '') return '';
-    open.empty = false;
+    if (open.empty) {
+      open.empty = false;
+      refused ||= open.kind === 'refusal';
+    }
     return `${open.head}${JSON.stringify(text)}${open.tail}`;
   };
 
   const close = (): string => {
-    const text = open?.tool === true && open.empty ? write('{}') : '';
+    const text = open?.kind === 'tool' && open.empty ? write('{}') : '';
     open = null;
     return text;
   };
@@ -88,13 +96,15 @@ export const encodeChat = (options: ChatEncodeOptions = {}): Encoder => {
   const openBlock = (event: InferenceEvent & { type: 'block_open' }): string => {
     const before = close();
     if (event.kind !== 'tool') {
-      const head = `${chunkHead}"${DELTA_KEYS[event.kind]}":`;
-      open = { tool: false, head, tail: '},"finish_reason":null}]}\n\n', empty: true };
+      // All content is one text here: what is no part of the answer goes with the reasoning.
+      const kind = event.phase === 'commentary' ? 'reasoning' : event.kind;
+      const head = `${chunkHead}"${DELTA_KEYS[kind]}":`;
+      open = { kind, head, tail: '},"finish_reason":null}]}\n\n', empty: true };
       return before;
     }
     const index = nextCall++;
     const head = `${chunkHead}"tool_calls":[{"index":${index},"function":{"arguments":`;
-    open = { tool: true, head, tail: '}}]},"finish_reason":null}]}\n\n', empty: true };
+    open = { kind: 'tool', head, tail: '}}]},"finish_reason":null}]}\n\n', empty: true };
     const call = {
       index,
       id: nameCall(event.toolId),
@@ -106,6 +116,8 @@ export const encodeChat = (options: ChatEncodeOptions = {}): Encoder => {
 
   const finish = (event: InferenceEvent & { type: 'finish' }, fields: CreditFields | undefined): string => {
     const closed = close();
+    const explained =
+      event.explanation !== undefined && !refused ? deltaFrame({ refusal: event.explanation }) : '';
     over = true;
     const reason = chatFinishReason(event.reason, nextCall > 0);
     const ending =
@@ -113,7 +125,7 @@ export const encodeChat = (options: ChatEncodeOptions = {}): Encoder => {
         ? deltaFrame({}, reason) +
           frame(null, { ...chunk, choices: [], usage: { ...chatUsage(usage), ...fields }, ...fields })
         : deltaFrame({}, reason, fields);
-    return closed + ending + frameText(null, '[DONE]');
+    return closed + explained + ending + frameText(null, '[DONE]');
   };
 
   return {
@@ -135,6 +147,7 @@ export const encodeChat = (options: ChatEncodeOptions = {}): Encoder => {
           return finish(event, fields);
         case 'error':
           over = true;
+          if (options.errorBody) return frame(null, options.errorBody(errorOf(event)));
           return frame(null, {
             error: { message: event.message, type: errorType(event.code), param: null, code: event.code },
           });

@@ -47,7 +47,7 @@ export const collectMessages = (events: Iterable<InferenceEvent>, options: Encod
     content: answer.blocks.map(contentBlock),
     ...messagesEnding(answer.reason, answer.stopSequence, {
       tools: answer.blocks.some((block) => block.kind === 'tool'),
-      refusal: refusals.length > 0 ? refusals.join('') : null,
+      refusal: refusals.length > 0 ? refusals.join('') : answer.explanation,
     }),
     usage: messagesUsage(answer.usage),
   };

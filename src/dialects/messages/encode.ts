@@ -3,7 +3,7 @@ import { newId } from '../../core/ids.js';
 import { noUsage, type Usage } from '../../core/usage.js';
 import { frame } from '../../io/sse/encode.js';
 import type { CreditFields, Json } from '../dialect.js';
-import { keepId, nameCalls, settleReason, type EncodeOptions, type Encoder } from '../encoding.js';
+import { errorOf, keepId, nameCalls, settleReason, type EncodeOptions, type Encoder } from '../encoding.js';
 
 export interface MessagesEncodeOptions extends EncodeOptions {
   /** Stands in message_start where the upstream tells its input tokens only at the end. */
@@ -145,7 +145,8 @@ export const encodeMessages = (options: MessagesEncodeOptions = {}): Encoder => 
   const finish = (event: InferenceEvent & { type: 'finish' }, fields: CreditFields | undefined): string => {
     const closed = close('');
     over = true;
-    const delta = messagesEnding(event.reason, event.stopSequence, { tools: calledTools, refusal });
+    const sent = { tools: calledTools, refusal: refusal ?? event.explanation ?? null };
+    const delta = messagesEnding(event.reason, event.stopSequence, sent);
     const ending = { type: 'message_delta', delta, usage: { ...messagesUsage(usage), ...fields }, ...fields };
     return closed + frame('message_delta', ending) + frame('message_stop', { type: 'message_stop' });
   };
@@ -169,6 +170,7 @@ export const encodeMessages = (options: MessagesEncodeOptions = {}): Encoder => 
           return finish(event, fields);
         case 'error': {
           over = true;
+          if (options.errorBody) return frame('error', options.errorBody(errorOf(event)));
           const type = ERROR_TYPES[event.code] ?? (event.code.endsWith('_error') ? event.code : 'api_error');
           const error = { type, message: event.message, code: event.code };
           return frame('error', { type: 'error', error });

@@ -1,10 +1,17 @@
 import type { InferenceEvent } from '../../core/events.js';
 import { newId } from '../../core/ids.js';
-import { callArguments, gatherAnswer, type AnswerBlock } from '../answer.js';
+import { callArguments, gatherAnswer, type Answer, type AnswerBlock } from '../answer.js';
 import type { Json } from '../dialect.js';
 import { keepId, nameCalls } from '../encoding.js';
 import type { ResponsesEncodeOptions } from './encode.js';
 import { echoRequest, ITEM_PREFIXES, renderItem, renderResponse, responsesEnding } from './snapshot.js';
+
+/** Why an answer was refused stands in a refusal of its own, where none was given. */
+const withExplanation = ({ blocks, explanation }: Answer): readonly AnswerBlock[] => {
+  if (explanation === null || blocks.some((block) => block.kind === 'refusal')) return blocks;
+  const rest = { toolId: undefined, toolName: '', signature: '', phase: undefined };
+  return [...blocks, { kind: 'refusal', text: explanation, ...rest }];
+};
 
 /** The whole body of a non-stream answer. Throws what an error event says. */
 export const collectResponses = (
@@ -15,8 +22,7 @@ export const collectResponses = (
   const nowMs = options.nowMs ?? Date.now;
   const nameCall = nameCalls(() => mint('call'));
   const answer = gatherAnswer(events);
-  // A signature without reasoning text means nothing in this format.
-  const blocks = answer.blocks.filter((block) => block.kind !== 'reasoning' || block.text !== '');
+  const blocks = withExplanation(answer);
   const ending = responsesEnding(
     answer.reason,
     blocks.some((block) => block.kind === 'tool'),
@@ -29,9 +35,11 @@ export const collectResponses = (
       id: mint(ITEM_PREFIXES[block.kind]),
       callId: tool ? nameCall(block.toolId) : '',
       name: block.toolName,
+      phase: block.phase,
     };
     const last = index === blocks.length - 1;
-    return renderItem(item, tool ? callArguments(block) : block.text, last ? ending.status : 'completed');
+    const text = tool ? callArguments(block) : block.text;
+    return renderItem(item, text, last ? ending.status : 'completed', block.signature);
   };
 
   const head = {

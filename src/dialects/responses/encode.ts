@@ -3,7 +3,7 @@ import { newId } from '../../core/ids.js';
 import { noUsage } from '../../core/usage.js';
 import { frame } from '../../io/sse/encode.js';
 import type { CreditFields, Json } from '../dialect.js';
-import { keepId, nameCalls, type EncodeOptions, type Encoder } from '../encoding.js';
+import { errorOf, keepId, nameCalls, type EncodeOptions, type Encoder } from '../encoding.js';
 import { itemFrames, type ItemFrames } from './item-frames.js';
 import {
   echoRequest,
@@ -26,6 +26,7 @@ interface OpenItem {
   /** Null until the item is announced. */
   frames: ItemFrames | null;
   readonly pieces: string[];
+  signature: string;
 }
 
 export const encodeResponses = (options: ResponsesEncodeOptions = {}): Encoder => {
@@ -38,6 +39,7 @@ export const encodeResponses = (options: ResponsesEncodeOptions = {}): Encoder =
   let sequence = 0;
   let open: OpenItem | null = null;
   let calledTools = false;
+  let refused = false;
   let over = false;
 
   const nextSequence = (): number => sequence++;
@@ -60,32 +62,34 @@ export const encodeResponses = (options: ResponsesEncodeOptions = {}): Encoder =
     const outputIndex = output.length;
     opened.frames = itemFrames(opened.item, outputIndex, nextSequence);
     const item = renderItem(opened.item, null, 'in_progress');
-    return (
-      numbered('response.output_item.added', { output_index: outputIndex, item }) +
-      opened.frames.open(numbered)
-    );
+    return numbered('response.output_item.added', { output_index: outputIndex, item });
   };
 
   const write = (text: string): string => {
     if (!open || text === '') return '';
-    const announced = open.frames === null ? announce(open) : '';
+    let before = open.frames === null ? announce(open) : '';
+    if (open.pieces.length === 0) {
+      before += open.frames?.open(numbered) ?? '';
+      refused ||= open.item.kind === 'refusal';
+    }
     open.pieces.push(text);
-    return announced + (open.frames?.delta(text) ?? '');
+    return before + (open.frames?.delta(text) ?? '');
   };
 
   /** Waits for what follows the block: only the finish tells whether its item is complete. */
   const close = (status: ItemStatus): string => {
     if (!open) return '';
-    const filled = open.item.kind === 'tool' && open.pieces.length === 0 ? write('{}') : '';
-    const { frames, item, pieces } = open;
+    let filled = open.item.kind === 'tool' && open.pieces.length === 0 ? write('{}') : '';
+    if (open.signature !== '' && open.frames === null) filled += announce(open);
+    const { frames, item, pieces, signature } = open;
     open = null;
     if (frames === null) return filled;
     const text = pieces.join('');
-    const whole = renderItem(item, text, status);
+    const whole = renderItem(item, text, status, signature);
     const outputIndex = output.push(whole) - 1;
     return (
       filled +
-      frames.close(numbered, text) +
+      (pieces.length > 0 ? frames.close(numbered, text) : '') +
       numbered('response.output_item.done', { output_index: outputIndex, item: whole })
     );
   };
@@ -98,8 +102,9 @@ export const encodeResponses = (options: ResponsesEncodeOptions = {}): Encoder =
       id: mint(ITEM_PREFIXES[kind]),
       callId: kind === 'tool' ? nameCall(event.toolId) : '',
       name: event.toolName ?? '',
+      phase: event.phase,
     };
-    open = { item, frames: null, pieces: [] };
+    open = { item, frames: null, pieces: [], signature: '' };
     if (kind !== 'tool') return before; // announced with its first text, so that no empty item is sent
     calledTools = true;
     return before + announce(open);
@@ -107,7 +112,11 @@ export const encodeResponses = (options: ResponsesEncodeOptions = {}): Encoder =
 
   const finish = (event: InferenceEvent & { type: 'finish' }, fields: CreditFields | undefined): string => {
     const ending = responsesEnding(event.reason, calledTools);
-    const closed = close(ending.status);
+    let closed = close(ending.status);
+    if (event.explanation !== undefined && !refused) {
+      openBlock({ type: 'block_open', index: 0, kind: 'refusal' });
+      closed += write(event.explanation) + close(ending.status);
+    }
     over = true;
     const response = renderResponse(head, ending, output, usage);
     return (
@@ -129,6 +138,7 @@ export const encodeResponses = (options: ResponsesEncodeOptions = {}): Encoder =
         case 'block_open':
           return openBlock(event);
         case 'block_close':
+          if (open) open.signature = event.signature ?? '';
           return '';
         case 'usage':
           ({ usage } = event);
@@ -138,7 +148,10 @@ export const encodeResponses = (options: ResponsesEncodeOptions = {}): Encoder =
         case 'error': {
           const closed = close('incomplete');
           over = true;
-          return closed + numbered('error', { code: event.code, message: event.message, param: null });
+          const { request_id } = options.errorBody?.(errorOf(event)) ?? {};
+          return (
+            closed + numbered('error', { code: event.code, message: event.message, param: null, request_id })
+          );
         }
       }
     },

@@ -11,6 +11,7 @@ export interface OutputItem {
   readonly id: string;
   readonly callId: string;
   readonly name: string;
+  readonly phase?: 'commentary' | undefined;
 }
 
 export const ITEM_PREFIXES: Readonly<Record<BlockKind, string>> = {
@@ -30,7 +31,12 @@ export const refusalPart = (refusal: string): Json => ({ type: 'refusal', refusa
 export const summaryPart = (text: string): Json => ({ type: 'summary_text', text });
 
 /** The item as it stands before (`text` null) and after its text. */
-export const renderItem = (item: OutputItem, text: string | null, status: ItemStatus): Json => {
+export const renderItem = (
+  item: OutputItem,
+  text: string | null,
+  status: ItemStatus,
+  signature = '',
+): Json => {
   switch (item.kind) {
     case 'text':
     case 'refusal': {
@@ -40,11 +46,17 @@ export const renderItem = (item: OutputItem, text: string | null, status: ItemSt
         type: 'message',
         status,
         role: 'assistant',
+        ...(item.phase && { phase: item.phase }),
         content: text === null ? [] : [part(text)],
       };
     }
     case 'reasoning':
-      return { id: item.id, type: 'reasoning', summary: text === null ? [] : [summaryPart(text)] };
+      return {
+        id: item.id,
+        type: 'reasoning',
+        summary: text === null || text === '' ? [] : [summaryPart(text)],
+        ...(signature !== '' && { encrypted_content: signature }),
+      };
     case 'tool':
       return {
         id: item.id,

@@ -82,6 +82,14 @@ export const checkResponses = (frames: readonly ReadFrame[]): Heard => {
     const whole = data.item as Json;
     must(whole.id === open.id && whole.type === open.type, 'an item keeps its id and type');
     must(whole.call_id === open.callId, 'an item keeps its call id');
+    if (typeof whole.encrypted_content === 'string') heard.signatures.push(whole.encrypted_content);
+    if (whole.type === 'reasoning' && open.part === null) {
+      must(JSON.stringify(whole.summary) === '[]', 'reasoning without text has no summary');
+      must(typeof whole.encrypted_content === 'string', 'an item is not empty');
+      done.push(whole);
+      item = null;
+      return;
+    }
     must(open.whole !== null && open.whole !== '', 'an item is not empty');
     const [part] = (whole.content ?? whole.summary ?? []) as Json[];
     const text = whole.type === 'function_call' ? whole.arguments : (part?.text ?? part?.refusal);

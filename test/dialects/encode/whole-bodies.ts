@@ -47,6 +47,7 @@ export const hearResponsesBody = (body: Json): Heard => {
   for (const item of body.output as Json[]) {
     if (item.type === 'function_call')
       heard.calls.push({ id: String(item.call_id), name: String(item.name), input: String(item.arguments) });
+    if (typeof item.encrypted_content === 'string') heard.signatures.push(item.encrypted_content);
     for (const part of (item.content ?? item.summary ?? []) as Json[]) {
       if (part.type === 'output_text') heard.text += String(part.text);
       if (part.type === 'refusal') heard.refusal += String(part.refusal);

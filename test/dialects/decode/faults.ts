@@ -1,0 +1,980 @@
+import type { DialectName } from '../../../src/dialects/dialect.js';
+import {
+  added,
+  args,
+  call,
+  callItem,
+  chunk,
+  closes,
+  delta,
+  done,
+  ending,
+  finished,
+  input,
+  messageItem,
+  opens,
+  outputText,
+  part,
+  response,
+  said,
+  start,
+  stop,
+  text,
+  textBlock,
+  thinks,
+  toolBlock,
+  type Wire,
+} from './wire.js';
+
+/** What an upstream may do wrong (protocols.md 1.1 to 1.3, 4.3), and the answer that is made of it. */
+export interface Fault {
+  readonly format: DialectName;
+  readonly says: string;
+  readonly frames: readonly Wire[];
+  readonly answer: string;
+}
+
+const messages = (says: string, frames: readonly Wire[], answer: string): Fault => ({
+  format: 'messages',
+  says,
+  frames,
+  answer,
+});
+const chat = (says: string, frames: readonly Wire[], answer: string): Fault => ({
+  format: 'chat',
+  says,
+  frames,
+  answer,
+});
+const responses = (says: string, frames: readonly Wire[], answer: string): Fault => ({
+  format: 'responses',
+  says,
+  frames,
+  answer,
+});
+
+const bare = (frame: Wire): string => `data: ${JSON.stringify(frame)}\n\n`;
+const CUT = '';
+
+export const faults: readonly Fault[] = [
+  messages(
+    'data-only frames',
+    [start(), opens(0, textBlock), text(0, 'Hi'), closes(0), ending('end_turn'), stop].map(bare),
+    'text Hi | = stop',
+  ),
+  messages(
+    'an unknown event first, in the middle and a ping',
+    [
+      { type: 'hello' },
+      start(),
+      { type: 'ping' },
+      'event: ping\ndata: pong\n\n',
+      opens(0, textBlock),
+      { type: 'odd' },
+      text(0, 'Hi'),
+      closes(0),
+      ending('end_turn'),
+      stop,
+    ],
+    'text Hi | = stop',
+  ),
+  messages(
+    'no usage anywhere',
+    [
+      start({ usage: undefined }),
+      opens(0, textBlock),
+      text(0, 'Hi'),
+      closes(0),
+      { ...ending('end_turn'), usage: undefined },
+      stop,
+    ],
+    'text Hi | = stop',
+  ),
+  messages(
+    'a second message_delta whose reason is null',
+    [start(), opens(0, textBlock), text(0, 'Hi'), closes(0), ending('max_tokens'), ending(null), stop],
+    'text Hi | = length',
+  ),
+  messages(
+    'no message_stop',
+    [start(), opens(0, textBlock), text(0, 'Hi'), closes(0), ending('end_turn')],
+    'text Hi | = stop',
+  ),
+  messages('no ending at all', [start(), opens(0, textBlock), text(0, 'Hi')], CUT),
+  messages(
+    'a gap in the indexes',
+    [
+      start(),
+      opens(0, textBlock),
+      text(0, 'a'),
+      closes(0),
+      opens(2, textBlock),
+      text(2, 'b'),
+      closes(2),
+      ending('end_turn'),
+      stop,
+    ],
+    'text a | text b | = stop',
+  ),
+  messages(
+    'an index of -1',
+    [start(), opens(-1, textBlock), text(-1, 'a'), closes(-1), ending('end_turn'), stop],
+    'text a | = stop',
+  ),
+  messages(
+    'a delta before its start',
+    [start(), text(0, 'a'), opens(0, textBlock), text(0, 'b'), closes(0), ending('end_turn'), stop],
+    'text ab | = stop',
+  ),
+  messages(
+    'tool input before its start',
+    [start(), input(0, '{}')],
+    '= provider_error: The provider sent the input of a tool call that it never began.',
+  ),
+  messages(
+    'a second message_start',
+    [
+      start(),
+      opens(0, textBlock),
+      text(0, 'a'),
+      start({ id: 'other' }),
+      text(0, 'b'),
+      closes(0),
+      ending('end_turn'),
+      stop,
+    ],
+    'text ab | = stop',
+  ),
+  messages(
+    'no message_start',
+    [opens(0, textBlock), text(0, 'a'), closes(0), ending('end_turn'), stop],
+    'text a | = stop',
+  ),
+  messages(
+    'two open texts',
+    [
+      start(),
+      opens(0, textBlock),
+      opens(1, textBlock),
+      text(0, 'a'),
+      text(1, 'b'),
+      text(0, 'c'),
+      closes(0),
+      closes(1),
+      ending('end_turn'),
+      stop,
+    ],
+    'text a | text b | text c | = stop',
+  ),
+  messages(
+    'two open calls',
+    [
+      start(),
+      opens(0, toolBlock('a')),
+      opens(1, toolBlock('b')),
+      input(0, '{"x"'),
+      input(1, '{"y"'),
+      input(0, ':1}'),
+      input(1, ':2}'),
+      closes(1),
+      closes(0),
+      ending('tool_use'),
+      stop,
+    ],
+    'tool a#toolu_a {"x":1} | tool b#toolu_b {"y":2} | = tool_calls',
+  ),
+  messages(
+    'text while a call is open',
+    [
+      start(),
+      opens(0, toolBlock('a')),
+      input(0, '{"x"'),
+      opens(1, textBlock),
+      text(1, 'b'),
+      input(0, ':1}'),
+      closes(0),
+      closes(1),
+      ending('tool_use'),
+      stop,
+    ],
+    'tool a#toolu_a {"x":1} | text b | = tool_calls',
+  ),
+  messages(
+    'a block that is never closed',
+    [
+      start(),
+      opens(0, textBlock),
+      text(0, 'a'),
+      opens(1, toolBlock('a')),
+      input(1, '{"x":1}'),
+      ending('tool_use'),
+      stop,
+    ],
+    'text a | tool a#toolu_a {"x":1} | = tool_calls',
+  ),
+  messages(
+    'an unknown delta',
+    [
+      start(),
+      opens(0, textBlock),
+      text(0, 'a'),
+      delta(0, { type: 'citations_delta', citation: {} }),
+      delta(0, { type: 'odd' }),
+      closes(0),
+      ending('end_turn'),
+      stop,
+    ],
+    'text a | = stop',
+  ),
+  messages(
+    'an unknown block',
+    [start(), opens(0, { type: 'server_tool_use', id: 's', name: 'web_search' })],
+    '= provider_error: The provider answered with a block of type server_tool_use, which has no translation.',
+  ),
+  messages(
+    'tool input only in the start',
+    [start(), opens(0, toolBlock('a', { x: 1 })), closes(0), ending('tool_use'), stop],
+    'tool a#toolu_a {"x":1} | = tool_calls',
+  ),
+  messages(
+    'tool input in the start and again in deltas',
+    [start(), opens(0, toolBlock('a', { x: 1 })), input(0, '{"x":1}'), closes(0), ending('tool_use'), stop],
+    'tool a#toolu_a {"x":1} | = tool_calls',
+  ),
+  messages(
+    'tool input as an object',
+    [start(), opens(0, toolBlock('a')), input(0, { x: 1 }), closes(0), ending('tool_use'), stop],
+    'tool a#toolu_a {"x":1} | = tool_calls',
+  ),
+  messages(
+    'a call without a name',
+    [start(), opens(0, { type: 'tool_use', id: 't' })],
+    '= provider_error: The provider called a tool without its name.',
+  ),
+  messages(
+    'text given with the start',
+    [start(), opens(0, { type: 'text', text: 'He' }), text(0, 'llo'), closes(0), ending('end_turn'), stop],
+    'text Hello | = stop',
+  ),
+  messages(
+    'thinking inside a text block',
+    [start(), opens(0, textBlock), thinks(0, 'hm'), text(0, 'a'), closes(0), ending('end_turn'), stop],
+    'reasoning hm | text a | = stop',
+  ),
+  messages(
+    'a signature, and thinking that is only that',
+    [
+      start(),
+      opens(0, { type: 'thinking', thinking: '', signature: '' }),
+      thinks(0, 'hm'),
+      delta(0, { type: 'signature_delta', signature: 'S1' }),
+      closes(0),
+      opens(1, { type: 'thinking', thinking: '', signature: '' }),
+      delta(1, { type: 'signature_delta', signature: 'S2' }),
+      closes(1),
+      ending('end_turn'),
+      stop,
+    ],
+    'reasoning hm [S1] | reasoning  [S2] | = stop',
+  ),
+  messages(
+    'redacted thinking and an empty text',
+    [
+      start(),
+      opens(0, { type: 'redacted_thinking', data: 'x' }),
+      closes(0),
+      opens(1, textBlock),
+      closes(1),
+      opens(2, toolBlock('a')),
+      closes(2),
+      ending('end_turn'),
+      stop,
+    ],
+    'tool a#toolu_a  | = tool_calls',
+  ),
+  messages(
+    'an error event',
+    [
+      start(),
+      opens(0, textBlock),
+      text(0, 'a'),
+      { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } },
+    ],
+    '= provider_overloaded: Overloaded',
+  ),
+  messages(
+    'an error without its name',
+    [start(), bare({ type: 'error', error: { type: 'rate_limit_error', message: 'Slow' } })],
+    '= provider_rate_limited: Slow',
+  ),
+  messages(
+    'a DONE, named and not',
+    [
+      start(),
+      done,
+      'event: done\ndata: [DONE]\n\n',
+      opens(0, textBlock),
+      text(0, 'a'),
+      closes(0),
+      ending('end_turn'),
+      stop,
+    ],
+    'text a | = stop',
+  ),
+  messages(
+    'an unknown stop reason',
+    [start(), opens(0, textBlock), text(0, 'a'), closes(0), ending('compaction'), stop],
+    'text a | = stop',
+  ),
+  messages(
+    'a stop sequence',
+    [
+      start(),
+      opens(0, textBlock),
+      text(0, 'a'),
+      closes(0),
+      { ...ending('stop_sequence'), delta: { stop_reason: 'stop_sequence', stop_sequence: 'END' } },
+      stop,
+    ],
+    'text a | = stop_sequence END',
+  ),
+  messages(
+    'a full context window',
+    [start(), opens(0, textBlock), text(0, 'a'), closes(0), ending('model_context_window_exceeded'), stop],
+    'text a | = length',
+  ),
+
+  chat('no DONE', [chunk({ content: 'Hi' }), chunk({}, 'stop')], 'text Hi | = stop'),
+  chat('no finish reason and no DONE', [chunk({ content: 'Hi' })], CUT),
+  chat(
+    'no role in any delta, or one in each',
+    [
+      chunk({ content: 'a' }),
+      chunk({ role: 'assistant', content: 'b' }),
+      chunk({ role: 'assistant', content: 'c' }),
+      chunk({}, 'stop'),
+      done,
+    ],
+    'text abc | = stop',
+  ),
+  chat(
+    'chunks without choices',
+    [
+      {},
+      { usage: { prompt_tokens: 5, completion_tokens: 2 } },
+      chunk({ content: 'a' }),
+      { credits: 1 },
+      chunk({}, 'stop'),
+      done,
+    ],
+    'text a | = stop',
+  ),
+  chat(
+    'frames behind DONE',
+    [chunk({ content: 'a' }), chunk({}, 'stop'), done, chunk({ content: 'b' })],
+    'text a | = stop',
+  ),
+  chat(
+    'odd named events, empty data, a DONE with a space',
+    [
+      'event: ping\ndata: {}\n\n',
+      'data:\n\n',
+      chunk({ content: 'a' }),
+      chunk({}, 'stop'),
+      'data: [DONE] \n\n',
+    ],
+    'text a | = stop',
+  ),
+  chat(
+    'a call without index or type',
+    [
+      call({ id: 'c1', function: { name: 'a', arguments: '{"x"' } }),
+      call({ function: { arguments: ':1}' } }),
+      call({ id: 'c2', function: { name: 'b', arguments: '{}' } }),
+      chunk({}, 'tool_calls'),
+      done,
+    ],
+    'tool a#c1 {"x":1} | tool b#c2 {} | = tool_calls',
+  ),
+  chat(
+    'all calls with index 0, told apart by id',
+    [
+      call({ index: 0, id: 'c1', function: { name: 'a', arguments: '{"x"' } }),
+      call({ index: 0, function: { arguments: ':1}' } }),
+      call({ index: 0, id: 'c2', function: { name: 'a', arguments: '{"y"' } }),
+      call({ index: 0, id: 'c2', function: { arguments: ':2}' } }),
+      chunk({}, 'stop'),
+      done,
+    ],
+    'tool a#c1 {"x":1} | tool a#c2 {"y":2} | = tool_calls',
+  ),
+  chat(
+    'all calls with index 0 and without ids',
+    [
+      call({ index: 0, function: { name: 'a', arguments: '{}' } }),
+      call({ index: 0, function: { name: 'b', arguments: '{"y":2}' } }),
+      chunk({}, 'stop'),
+      done,
+    ],
+    'tool a# {} | tool b# {"y":2} | = tool_calls',
+  ),
+  chat(
+    'a call that repeats its name and id',
+    [
+      call({ index: 0, id: 'c1', function: { name: 'a', arguments: '' } }),
+      call({ index: 0, id: 'c1', function: { name: 'a', arguments: '{"x"' } }),
+      call({ index: 0, id: 'c1', function: { name: 'a', arguments: ':1}' } }),
+      chunk({}, 'tool_calls'),
+      done,
+    ],
+    'tool a#c1 {"x":1} | = tool_calls',
+  ),
+  chat(
+    'arguments as an object',
+    [
+      call({ index: 0, id: 'c1', function: { name: 'a', arguments: { x: 1 } } }),
+      chunk({}, 'tool_calls'),
+      done,
+    ],
+    'tool a#c1 {"x":1} | = tool_calls',
+  ),
+  chat(
+    'indexes that begin at 1 and leave gaps',
+    [
+      call({ index: 1, id: 'c1', function: { name: 'a', arguments: '{}' } }),
+      call({ index: 5, id: 'c2', function: { name: 'b', arguments: '{}' } }),
+      chunk({}, 'tool_calls'),
+      done,
+    ],
+    'tool a#c1 {} | tool b#c2 {} | = tool_calls',
+  ),
+  chat(
+    'arguments beside the name in the first chunk',
+    [
+      call({ index: 0, id: 'c1', type: 'function', function: { name: 'a', arguments: '{"x":' } }),
+      call({ index: 0, function: { arguments: '1}' } }),
+      chunk({}, 'tool_calls'),
+      done,
+    ],
+    'tool a#c1 {"x":1} | = tool_calls',
+  ),
+  chat(
+    'a name behind its arguments',
+    [
+      call({ index: 0, id: 'c1', function: { arguments: '{"x":' } }),
+      call({ index: 0, function: { name: 'a', arguments: '1}' } }),
+      chunk({}, 'tool_calls'),
+      done,
+    ],
+    'tool a#c1 {"x":1} | = tool_calls',
+  ),
+  chat(
+    'a call that never gets a name',
+    [call({ index: 0, id: 'c1', function: { arguments: '{}' } }), chunk({}, 'tool_calls'), done],
+    '= provider_error: The provider called a tool without its name.',
+  ),
+  chat(
+    'two calls in turns',
+    [
+      chunk({
+        tool_calls: [
+          { index: 0, id: 'c1', function: { name: 'a', arguments: '' } },
+          { index: 1, id: 'c2', function: { name: 'b', arguments: '' } },
+        ],
+      }),
+      call({ index: 0, function: { arguments: '{"x"' } }),
+      call({ index: 1, function: { arguments: '{"y"' } }),
+      call({ index: 0, function: { arguments: ':1}' } }),
+      call({ index: 1, function: { arguments: ':2}' } }),
+      chunk({}, 'tool_calls'),
+      done,
+    ],
+    'tool a#c1 {"x":1} | tool b#c2 {"y":2} | = tool_calls',
+  ),
+  chat(
+    'text, a call, and empty text beside it',
+    [
+      chunk({ role: 'assistant', content: 'I look.' }),
+      chunk({ content: '', tool_calls: [{ index: 0, id: 'c1', function: { name: 'a', arguments: '{}' } }] }),
+      chunk({ content: null }, 'tool_calls'),
+      done,
+    ],
+    'text I look. | tool a#c1 {} | = tool_calls',
+  ),
+  chat(
+    'finish stop behind a call',
+    [call({ index: 0, id: 'c1', function: { name: 'a', arguments: '{}' } }), chunk({}, 'stop'), done],
+    'tool a#c1 {} | = tool_calls',
+  ),
+  chat(
+    'finish tool_calls without a call',
+    [chunk({ content: 'a' }), chunk({}, 'tool_calls'), done],
+    'text a | = stop',
+  ),
+  chat(
+    'the old function_call',
+    [
+      chunk({ function_call: { name: 'a', arguments: '{"x"' } }),
+      chunk({ function_call: { arguments: ':1}' } }),
+      chunk({}, 'function_call'),
+      done,
+    ],
+    'tool a# {"x":1} | = tool_calls',
+  ),
+  chat('an error as text', [chunk({ content: 'a' }), { error: 'boom' }], '= provider_error: boom'),
+  chat(
+    'an error beside choices',
+    [chunk({ content: 'a' }), { ...chunk({}, 'error'), error: { code: 429, message: 'slow' } }],
+    '= provider_rate_limited: slow',
+  ),
+  chat(
+    'an error event',
+    ['event: error\ndata: {"message":"late","code":"timeout"}\n\n'],
+    '= provider_timeout: late',
+  ),
+  chat(
+    'finish reason error alone',
+    [chunk({ content: 'a' }), chunk({}, 'error')],
+    '= provider_error: The provider gave up in the middle of its answer.',
+  ),
+  chat(
+    'reasoning_content and reasoning',
+    [
+      chunk({ reasoning_content: 'h' }),
+      chunk({ reasoning: 'm', reasoning_content: 'm' }),
+      chunk({ reasoning: '!' }),
+      chunk({ content: 'a' }),
+      chunk({}, 'stop'),
+      done,
+    ],
+    'reasoning hm! | text a | = stop',
+  ),
+  chat(
+    'reasoning and content in one chunk',
+    [chunk({ reasoning_content: 'hm', content: 'a' }), chunk({}, 'stop'), done],
+    'reasoning hm | text a | = stop',
+  ),
+  chat(
+    'finish reason in a chunk that has content',
+    [chunk({ content: 'a' }), chunk({ content: 'b' }, 'length'), done],
+    'text ab | = length',
+  ),
+  chat(
+    'usage before the finish',
+    [
+      chunk({ content: 'a' }),
+      { ...chunk({}), choices: [], usage: { prompt_tokens: 5, completion_tokens: 2 } },
+      chunk({}, 'stop'),
+      done,
+    ],
+    'text a | = stop',
+  ),
+  chat(
+    'ids and models that change',
+    [chunk({ content: 'a' }), { ...chunk({ content: 'b' }), id: 'x', model: 'y' }, chunk({}, 'stop'), done],
+    'text ab | = stop',
+  ),
+  chat(
+    'a refusal',
+    [chunk({ refusal: 'No' }), chunk({ refusal: '.' }), chunk({}, 'stop'), done],
+    'refusal No. | = stop',
+  ),
+  chat(
+    'content as parts',
+    [
+      chunk({
+        content: [
+          { type: 'thinking', thinking: [{ type: 'text', text: 'hm' }] },
+          { type: 'text', text: 'a' },
+        ],
+      }),
+      chunk({}, 'stop'),
+      done,
+    ],
+    'reasoning hm | text a | = stop',
+  ),
+  chat(
+    'a whole message in place of a delta',
+    [
+      {
+        ...chunk({}),
+        choices: [{ index: 0, message: { role: 'assistant', content: 'a' }, finish_reason: 'stop' }],
+      },
+      done,
+    ],
+    'text a | = stop',
+  ),
+  chat(
+    'a whole message behind its deltas',
+    [
+      chunk({ content: 'a' }),
+      { ...chunk({}), choices: [{ index: 0, message: { content: 'a' }, finish_reason: 'stop' }] },
+      done,
+    ],
+    'text a | = stop',
+  ),
+  chat(
+    'audio',
+    [chunk({ audio: { data: 'x' } })],
+    '= provider_error: The provider answered with audio, which has no translation.',
+  ),
+  chat('an unknown finish reason', [chunk({ content: 'a' }), chunk({}, 'eos'), done], 'text a | = stop'),
+
+  responses(
+    'data-only frames and an extra DONE',
+    [
+      ...[
+        response('in_progress'),
+        added(0, messageItem()),
+        part(0, 0),
+        said(0, 'Hi'),
+        finished(0, messageItem([outputText('Hi')])),
+      ].map(bare),
+      done,
+      bare(response('completed')),
+    ],
+    'text Hi | = stop',
+  ),
+  responses(
+    'an unknown event and a keepalive first',
+    [
+      { type: 'keepalive' },
+      response('in_progress'),
+      { type: 'response.odd' },
+      added(0, messageItem()),
+      part(0, 0),
+      said(0, 'Hi'),
+      response('completed'),
+    ],
+    'text Hi | = stop',
+  ),
+  responses(
+    'no response.created',
+    [added(0, messageItem()), part(0, 0), said(0, 'Hi'), response('completed')],
+    'text Hi | = stop',
+  ),
+  responses(
+    'no content_part.added',
+    [response('in_progress'), added(0, messageItem()), said(0, 'Hi'), response('completed')],
+    'text Hi | = stop',
+  ),
+  responses(
+    'no output_item.added',
+    [response('in_progress'), said(0, 'Hi'), response('completed')],
+    'text Hi | = stop',
+  ),
+  responses(
+    'a call that is not announced',
+    [
+      response('in_progress'),
+      args(0, '{"x":1}'),
+      finished(0, callItem('a', '{"x":1}')),
+      response('completed'),
+    ],
+    'tool a#call_a {"x":1} | = tool_calls',
+  ),
+  responses(
+    'item ids that differ',
+    [
+      response('in_progress'),
+      added(0, callItem('a')),
+      args(0, '{"x"', { item_id: 'call_a' }),
+      args(0, ':1}', { item_id: 'other' }),
+      finished(0, callItem('a', '{"x":1}', { id: 'fc_other', call_id: 'call_other' })),
+      response('completed'),
+    ],
+    'tool a#call_a {"x":1} | = tool_calls',
+  ),
+  responses(
+    'a response id that differs',
+    [response('in_progress'), said(0, 'Hi'), response('completed', { id: 'resp_other' })],
+    'text Hi | = stop',
+  ),
+  responses(
+    'a call id used twice',
+    [
+      response('in_progress'),
+      added(0, callItem('a')),
+      args(0, '{}'),
+      finished(0, callItem('a', '{}')),
+      added(1, callItem('a', '', { id: 'fc_2' })),
+      args(1, '{}', { item_id: 'fc_2' }),
+      finished(1, callItem('a', '{}', { id: 'fc_2' })),
+      response('completed'),
+    ],
+    'tool a#call_a {} | tool a#call_a {} | = tool_calls',
+  ),
+  responses(
+    'completed while items are unfinished, without output',
+    [
+      response('in_progress'),
+      added(0, messageItem()),
+      said(0, 'Hi'),
+      added(1, callItem('a')),
+      args(1, '{}'),
+      response('completed', { output: undefined }),
+    ],
+    'text Hi | tool a#call_a {} | = tool_calls',
+  ),
+  responses(
+    'arguments only in done',
+    [
+      response('in_progress'),
+      added(0, callItem('a')),
+      { type: 'response.function_call_arguments.done', output_index: 0, arguments: '{"x":1}' },
+      finished(0, callItem('a', '{"x":1}')),
+      response('completed'),
+    ],
+    'tool a#call_a {"x":1} | = tool_calls',
+  ),
+  responses(
+    'arguments only in the finished item',
+    [
+      response('in_progress'),
+      added(0, callItem('a')),
+      finished(0, callItem('a', '{"x":1}')),
+      response('completed'),
+    ],
+    'tool a#call_a {"x":1} | = tool_calls',
+  ),
+  responses(
+    'an item without an id',
+    [
+      response('in_progress'),
+      added(0, callItem('a', '', { id: undefined })),
+      args(0, '{}', { item_id: undefined }),
+      response('completed'),
+    ],
+    'tool a#call_a {} | = tool_calls',
+  ),
+  responses(
+    'text only in done',
+    [
+      response('in_progress'),
+      added(0, messageItem()),
+      part(0, 0),
+      { type: 'response.output_text.done', output_index: 0, content_index: 0, text: 'Hi' },
+      finished(0, messageItem([outputText('Hi')])),
+      response('completed'),
+    ],
+    'text Hi | = stop',
+  ),
+  responses(
+    'everything only in completed',
+    [
+      response('in_progress'),
+      response('completed', {
+        output: [
+          { id: 'rs', type: 'reasoning', summary: [{ type: 'summary_text', text: 'hm' }] },
+          messageItem([outputText('Hi')]),
+          callItem('a', '{}'),
+        ],
+      }),
+    ],
+    'reasoning hm | text Hi | tool a#call_a {} | = tool_calls',
+  ),
+  responses(
+    'reasoning text without its part',
+    [
+      response('in_progress'),
+      added(0, { id: 'rs', type: 'reasoning', summary: [] }),
+      {
+        type: 'response.reasoning_text.delta',
+        item_id: 'rs',
+        output_index: 0,
+        content_index: 0,
+        delta: 'hm',
+      },
+      added(1, messageItem()),
+      said(1, 'Hi'),
+      response('completed'),
+    ],
+    'reasoning hm | text Hi | = stop',
+  ),
+  responses(
+    'two parts of a summary, and its proof',
+    [
+      response('in_progress'),
+      added(0, { id: 'rs', type: 'reasoning', summary: [] }),
+      ...[0, 1].map((summary_index) => ({
+        type: 'response.reasoning_summary_text.delta',
+        item_id: 'rs',
+        output_index: 0,
+        summary_index,
+        delta: `part${summary_index}`,
+      })),
+      finished(0, { id: 'rs', type: 'reasoning', summary: [], encrypted_content: 'E' }),
+      response('completed'),
+    ],
+    'reasoning part0\n\npart1 [E] | = stop',
+  ),
+  responses(
+    'reasoning that is only its proof',
+    [
+      response('in_progress'),
+      added(0, { id: 'rs', type: 'reasoning', summary: [] }),
+      finished(0, { id: 'rs', type: 'reasoning', summary: [], encrypted_content: 'E' }),
+      response('completed'),
+    ],
+    'reasoning  [E] | = stop',
+  ),
+  responses(
+    'final text that differs',
+    [
+      response('in_progress'),
+      added(0, messageItem()),
+      said(0, 'Hi'),
+      finished(0, messageItem([outputText('Ho')])),
+      response('completed'),
+    ],
+    'text Hi | = stop',
+  ),
+  responses(
+    'a stream cut behind its items',
+    [
+      response('in_progress'),
+      added(0, messageItem()),
+      said(0, 'Hi'),
+      finished(0, messageItem([outputText('Hi')])),
+    ],
+    CUT,
+  ),
+  responses(
+    'an error event',
+    [response('in_progress'), { type: 'error', code: 'rate_limit_exceeded', message: 'slow', param: null }],
+    '= provider_rate_limited: slow',
+  ),
+  responses(
+    'a nested error',
+    [response('in_progress'), { type: 'error', error: { code: 'server_error', message: 'broken' } }],
+    '= provider_error: broken',
+  ),
+  responses(
+    'a failed response',
+    [
+      response('in_progress'),
+      said(0, 'Hi'),
+      response('failed', { error: { code: 'context_length_exceeded', message: 'too long' } }),
+    ],
+    '= provider_rejected: too long',
+  ),
+  responses(
+    'a cancelled response',
+    [response('in_progress'), response('cancelled')],
+    '= provider_error: The provider ended its answer with the status cancelled.',
+  ),
+  responses(
+    'incomplete by the filter',
+    [
+      response('in_progress'),
+      said(0, 'Hi'),
+      response('incomplete', { incomplete_details: { reason: 'content_filter' } }),
+    ],
+    'text Hi | = refusal',
+  ),
+  responses(
+    'incomplete for a reason unheard of',
+    [
+      response('in_progress'),
+      said(0, 'Hi'),
+      response('incomplete', { incomplete_details: { reason: 'odd' } }),
+    ],
+    'text Hi | = length',
+  ),
+  responses(
+    'a comment before the answer',
+    [
+      response('in_progress'),
+      added(0, messageItem([], { phase: 'commentary' })),
+      said(0, 'Wait.'),
+      added(1, messageItem([], { id: 'msg_2' })),
+      said(1, 'Hi', { item_id: 'msg_2' }),
+      response('completed'),
+    ],
+    'text (commentary) Wait. | text Hi | = stop',
+  ),
+  responses(
+    'a refusal part',
+    [
+      response('in_progress'),
+      added(0, messageItem()),
+      part(0, 0, { type: 'refusal', refusal: '' }),
+      { type: 'response.refusal.delta', item_id: 'msg_1', output_index: 0, content_index: 0, delta: 'No' },
+      response('completed'),
+    ],
+    'refusal No | = stop',
+  ),
+  responses(
+    'an unknown item',
+    [response('in_progress'), added(0, { id: 'ws', type: 'web_search_call' })],
+    '= provider_error: The provider answered with an item of type web_search_call, which has no translation.',
+  ),
+  responses(
+    'items in turns',
+    [
+      response('in_progress'),
+      added(0, callItem('a')),
+      added(1, callItem('b')),
+      args(0, '{"x"'),
+      args(1, '{"y"', { item_id: 'fc_b' }),
+      args(0, ':1}'),
+      args(1, ':2}', { item_id: 'fc_b' }),
+      response('completed'),
+    ],
+    'tool a#call_a {"x":1} | tool b#call_b {"y":2} | = tool_calls',
+  ),
+  responses(
+    'an index of -1',
+    [
+      response('in_progress'),
+      added(-1, messageItem()),
+      said(-1, 'Hi'),
+      finished(-1, messageItem([outputText('Hi')])),
+      response('completed', { output: [messageItem([outputText('Hi')])] }),
+    ],
+    'text Hi | = stop',
+  ),
+
+  messages(
+    'every block with index 0',
+    [
+      start(),
+      ...['a', 'b'].flatMap((name) => [
+        opens(0, toolBlock(name)),
+        input(0, '{"x"'),
+        input(0, ':1'),
+        input(0, '}'),
+        closes(0),
+      ]),
+      ...['c', 'd'].flatMap((word) => [opens(0, textBlock), text(0, word), text(0, word), closes(0)]),
+      ending('tool_use'),
+      stop,
+    ],
+    'tool a#toolu_a {"x":1} | tool b#toolu_b {"x":1} | text cc | text dd | = tool_calls',
+  ),
+  chat(
+    'calls with index 0 whose pieces have no ids',
+    [
+      ...['a', 'b'].flatMap((name) => [
+        call({ index: 0, id: name, function: { name, arguments: '' } }),
+        ...['{"x"', ':1', '}'].map((piece) => call({ index: 0, function: { arguments: piece } })),
+      ]),
+      chunk({}, 'tool_calls'),
+      done,
+    ],
+    'tool a#a {"x":1} | tool b#b {"x":1} | = tool_calls',
+  ),
+  responses(
+    'every item with index 0 and no ids',
+    [
+      response('in_progress'),
+      ...['a', 'b'].flatMap((name) => [
+        added(0, callItem(name, '', { id: undefined })),
+        ...['{"x"', ':1', '}'].map((piece) => args(0, piece, { item_id: undefined })),
+        finished(0, callItem(name, '{"x":1}', { id: undefined })),
+      ]),
+      response('completed'),
+    ],
+    'tool a#call_a {"x":1} | tool b#call_b {"x":1} | = tool_calls',
+  ),
+];
