@@ -24,11 +24,15 @@ const TOKENS_PER_PAGE = 3_000;
 const BYTES_PER_PAGE = 100_000;
 const PAGE = /\/Type\s*\/Page(?![A-Za-z])/g;
 
+/** As much of a document as is searched for pages; what lies behind is taken to be alike. */
+const SEARCHED_CHARACTERS = 4 * 1024 * 1024;
+
 /** The pages of a PDF; where they are packed away, by its size. */
 const pagesOf = (base64: string): number => {
-  const bytes = Buffer.from(base64, 'base64');
-  const found = bytes.toString('latin1').match(PAGE)?.length ?? 0;
-  return found > 0 ? found : Math.max(1, Math.ceil(bytes.length / BYTES_PER_PAGE));
+  const searched = base64.slice(0, SEARCHED_CHARACTERS);
+  const found = Buffer.from(searched, 'base64').toString('latin1').match(PAGE)?.length ?? 0;
+  if (found > 0) return Math.ceil((found * base64.length) / searched.length);
+  return Math.max(1, Math.ceil((base64.length * 3) / 4 / BYTES_PER_PAGE));
 };
 
 /** What a document costs whose text is not in the request as such. */

@@ -13,10 +13,14 @@ const objectOf = <Entries extends v.ObjectEntries>(entries: Entries) => {
   return v.lazy((input) => (isObject(input) || input === undefined ? schema : noObject));
 };
 
-const stringOrObjects = v.lazy((input) => (Array.isArray(input) ? v.array(anyObject) : v.string()));
+const string = v.string();
+const objects = v.array(anyObject);
+const stringOrObjects = v.lazy((input) => (Array.isArray(input) ? objects : string));
 
 /** Both spellings of "remove nothing". */
-const keep = v.lazy((input) => (isObject(input) ? objectOf({ type: v.literal('all') }) : v.literal('all')));
+const all = v.literal('all');
+const allInside = objectOf({ type: all });
+const keep = v.lazy((input) => (isObject(input) ? allInside : all));
 
 export const countBody = objectOf({
   model: v.pipe(v.string(), v.minLength(1)),
@@ -39,6 +43,8 @@ export const countBody = objectOf({
   ),
 });
 
+const DETAILS_BOUND = 100;
+
 export interface CountRequest {
   readonly model: string;
   /** The body less the edits, which only say to remove nothing. */
@@ -51,10 +57,10 @@ export const readCount = (input: unknown): CountRequest => {
   if (!result.success)
     throw new GatewayError('invalid_parameter', 'The body of the count is not valid.', {
       param: v.getDotPath(result.issues[0]) ?? 'body',
-      detail: result.issues.map(detailOf),
+      detail: result.issues.slice(0, DETAILS_BOUND).map(detailOf),
     });
-  const { model } = result.output;
   // The body as it came, not the copy of it that validation made.
-  const body = Object.entries(input as Json).filter(([key]) => key !== 'context_management');
-  return { model, body: Object.fromEntries(body) };
+  const body = input as Json & { readonly model: string };
+  const kept = Object.entries(body).filter(([key]) => key !== 'context_management');
+  return { model: body.model, body: Object.fromEntries(kept) };
 };

@@ -1,13 +1,9 @@
 import { invalidRequest } from '../../core/errors.js';
 import type { Fields, Reading, TypeReader } from './fields.js';
 import { readFileData, readUrl } from './media.js';
-import type { Part, ResultContent, TextPart, ToolCallPart } from './neutral-request.js';
+import type { Part, ResultContent, ToolCallPart } from './neutral-request.js';
+import { readContent, readText } from './read-content.js';
 import { readDetail } from './read-openai.js';
-
-const readText: TypeReader<TextPart> = (fields) => {
-  const text = fields.text('text');
-  return text === '' ? [] : [{ kind: 'text', at: fields.path('text'), text }];
-};
 
 const readImage: TypeReader<ResultContent> = (fields, reading) => {
   const at = fields.path('image_url');
@@ -45,26 +41,13 @@ const contentReaders: Readonly<Record<string, TypeReader<Part>>> = {
   refusal: (fields) => [{ kind: 'refusal', at: fields.path('refusal'), text: fields.text('refusal') }],
 };
 
-const readWith = <Value extends Part>(
-  message: Fields,
-  reading: Reading,
-  readers: Readonly<Record<string, TypeReader<Value>>>,
-): (Value | TextPart)[] => {
-  const content = message.take('content');
-  const at = message.path('content');
-  if (content === undefined || content === '') return [];
-  return typeof content === 'string'
-    ? [{ kind: 'text', at, text: content }]
-    : reading.typed(content, at, readers);
-};
-
 /** The content of a message: a string, parts, or nothing. */
 export const readChatContent = (message: Fields, reading: Reading): Part[] =>
-  readWith(message, reading, contentReaders);
+  readContent(message.take('content'), message.path('content'), reading, contentReaders);
 
 /** What a tool gave. The format knows only text here, some servers take images too. */
 export const readToolContent = (message: Fields, reading: Reading): ResultContent[] =>
-  readWith(message, reading, resultReaders);
+  readContent(message.take('content'), message.path('content'), reading, resultReaders);
 
 /** Some servers and clients write arguments as an object, or as an empty text where there are none. */
 export const readArguments = (fields: Fields): ToolCallPart['input'] => {

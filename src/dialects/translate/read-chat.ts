@@ -3,10 +3,10 @@ import type { Json } from '../dialect.js';
 import { isObject } from '../event.js';
 import { Conversation } from './conversation.js';
 import { Reading, type Fields } from './fields.js';
-import type { FunctionTool, MaybeField, NeutralRequest, OutputFormat, Sampling } from './neutral-request.js';
+import type { FunctionTool, MaybeField, NeutralRequest, Sampling } from './neutral-request.js';
 import { nothingAsked } from './nothing-asked.js';
 import { readAssistant, readChatContent, readToolContent } from './read-chat-content.js';
-import { readChoice, readEffort, readShared } from './read-openai.js';
+import { readChoice, readEffort, readFormat, readFunction, readShared } from './read-openai.js';
 import { readStops } from './read-stops.js';
 
 const readMessage = (message: Fields, reading: Reading, conversation: Conversation): void => {
@@ -44,14 +44,6 @@ const readConversation = (fields: Fields, reading: Reading): Conversation => {
   return conversation;
 };
 
-const readFunction = (inner: Fields, at: string): FunctionTool => ({
-  at,
-  name: inner.text('name'),
-  description: inner.maybeText('description')?.value ?? null,
-  schema: inner.maybeObject('parameters')?.value ?? null,
-  strict: inner.maybeFlag('strict')?.value ?? null,
-});
-
 const readTools = (fields: Fields, reading: Reading): FunctionTool[] =>
   reading.typed(
     fields.take('tools') ?? [],
@@ -80,38 +72,6 @@ const readSampling = (fields: Fields): Sampling => {
     presencePenalty: unlessZero(fields.maybeNumber('presence_penalty')),
     logitBias: logitBias && Object.keys(logitBias.value).length > 0 ? logitBias : null,
   };
-};
-
-const readSchema = (fields: Fields, at: string): OutputFormat => {
-  const schema = fields.maybeObject('schema');
-  return {
-    kind: 'json_schema',
-    at,
-    name: fields.maybeText('name'),
-    description: fields.maybeText('description')?.value ?? null,
-    schema: schema?.value ?? {},
-    strict: fields.maybeFlag('strict')?.value ?? null,
-  };
-};
-
-const readOutput = (fields: Fields, reading: Reading): OutputFormat | null => {
-  const format = fields.take('response_format');
-  if (format === undefined) return null;
-  return reading.object(format, 'response_format', (inner): OutputFormat | null => {
-    switch (inner.text('type')) {
-      case 'text':
-        return null;
-      case 'json_object':
-        return { kind: 'json_object', at: inner.path('type') };
-      case 'json_schema':
-        return reading.object(inner.take('json_schema'), inner.path('json_schema'), (schema) =>
-          readSchema(schema, inner.at),
-        );
-      default:
-        reading.leave(inner.path('type'), 'meaning');
-        return null;
-    }
-  });
 };
 
 /** Wishes for what is so anyway. */
@@ -144,7 +104,7 @@ export const readChatRequest = (body: Json): NeutralRequest => {
       sampling: readSampling(fields),
       stop: readStops(fields, 'stop'),
       reasoning: { ...nothingAsked.reasoning, ...readEffort(fields.maybeText('reasoning_effort')) },
-      output: readOutput(fields, reading),
+      output: readFormat(fields.take('response_format'), 'response_format', reading),
       verbosity: fields.maybeText('verbosity'),
       ...readShared(fields, reading),
       leftovers: reading.leftovers,

@@ -1,12 +1,8 @@
 import { invalidRequest } from '../../core/errors.js';
 import type { Fields, Reading, TypeReader } from './fields.js';
 import type { DocumentPart, Media, Part, ResultContent, TextPart } from './neutral-request.js';
+import { readContent, readText } from './read-content.js';
 import { readSignature } from './signature.js';
-
-const readText = (fields: Fields): TextPart[] => {
-  const text = fields.text('text');
-  return text === '' ? [] : [{ kind: 'text', at: fields.path('text'), text }];
-};
 
 const readMedia = (source: Fields): Media => {
   const type = source.text('type');
@@ -80,12 +76,8 @@ const resultReaders: Readonly<Record<string, TypeReader<ResultContent>>> = {
   search_result: readSearchResult,
 };
 
-const readResultContent = (content: unknown, at: string, reading: Reading): ResultContent[] => {
-  if (content === undefined || content === '') return [];
-  return typeof content === 'string'
-    ? [{ kind: 'text', at, text: content }]
-    : reading.typed(content, at, resultReaders);
-};
+const readResultContent = (content: unknown, at: string, reading: Reading): ResultContent[] =>
+  readContent(content, at, reading, resultReaders);
 
 const blockReaders: Readonly<Record<string, TypeReader<Part>>> = {
   ...resultReaders,
@@ -132,10 +124,8 @@ const isServerTool = (type: string): boolean =>
   type.endsWith('_tool_result');
 
 /** The content of a message: a string, or blocks. */
-export const readMessagesContent = (content: unknown, at: string, reading: Reading): Part[] => {
-  if (typeof content === 'string') return content === '' ? [] : [{ kind: 'text', at, text: content }];
-  return reading.typed(content, at, blockReaders, isServerTool);
-};
+export const readMessagesContent = (content: unknown, at: string, reading: Reading): Part[] =>
+  readContent(content, at, reading, blockReaders, isServerTool);
 
 /** What one widespread client writes into its first system block for its vendor's accounts; it differs per request and spoils prefix caches. */
 const BILLING_LINE = 'x-anthropic-billing-header';

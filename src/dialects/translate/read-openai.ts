@@ -1,6 +1,12 @@
 import { isObject } from '../event.js';
 import type { Fields, Reading } from './fields.js';
-import type { MaybeField, NeutralRequest, ToolChoice } from './neutral-request.js';
+import type {
+  FunctionTool,
+  MaybeField,
+  NeutralRequest,
+  OutputFormat,
+  ToolChoice,
+} from './neutral-request.js';
 
 type Shared = Pick<
   NeutralRequest,
@@ -81,4 +87,44 @@ const readAllowed = (
   });
   const nested = choice.take('allowed_tools');
   return nested === undefined ? read(choice) : reading.object(nested, choice.path('allowed_tools'), read);
+};
+
+/** A function as both formats describe it, nested in one and flat in the other. */
+export const readFunction = (fields: Fields, at: string): FunctionTool => ({
+  at,
+  name: fields.text('name'),
+  description: fields.maybeText('description')?.value ?? null,
+  schema: fields.maybeObject('parameters')?.value ?? null,
+  strict: fields.maybeFlag('strict')?.value ?? null,
+});
+
+const readSchema = (fields: Fields, at: string): OutputFormat => ({
+  kind: 'json_schema',
+  at,
+  name: fields.maybeText('name'),
+  description: fields.maybeText('description')?.value ?? null,
+  schema: fields.maybeObject('schema')?.value ?? {},
+  strict: fields.maybeFlag('strict')?.value ?? null,
+});
+
+/** The form of the answer; a schema may stand in an object of its own. */
+export const readFormat = (format: unknown, at: string, reading: Reading): OutputFormat | null => {
+  if (format === undefined) return null;
+  return reading.object(format, at, (inner): OutputFormat | null => {
+    switch (inner.text('type')) {
+      case 'text':
+        return null;
+      case 'json_object':
+        return { kind: 'json_object', at: inner.path('type') };
+      case 'json_schema': {
+        const nested = inner.take('json_schema');
+        return nested === undefined
+          ? readSchema(inner, at)
+          : reading.object(nested, inner.path('json_schema'), (schema) => readSchema(schema, at));
+      }
+      default:
+        reading.leave(inner.path('type'), 'meaning');
+        return null;
+    }
+  });
 };

@@ -1,17 +1,13 @@
 import { invalidRequest } from '../../core/errors.js';
+import { isObject } from '../event.js';
 import type { Conversation } from './conversation.js';
 import type { Fields, Reading, TypeReader } from './fields.js';
-import { isObject } from '../event.js';
 import { readFileData, readUrl } from './media.js';
-import type { DocumentPart, Part, ReasoningPart, ResultContent, TextPart } from './neutral-request.js';
+import type { DocumentPart, Part, ReasoningPart, ResultContent } from './neutral-request.js';
 import { readArguments } from './read-chat-content.js';
+import { readContent, readText } from './read-content.js';
 import { readDetail } from './read-openai.js';
 import { readSignature } from './signature.js';
-
-const readText: TypeReader<TextPart> = (fields) => {
-  const text = fields.text('text');
-  return text === '' ? [] : [{ kind: 'text', at: fields.path('text'), text }];
-};
 
 const readImage: TypeReader<ResultContent> = (fields) => {
   const id = fields.maybeText('file_id');
@@ -52,18 +48,6 @@ const inputReaders: Readonly<Record<string, TypeReader<ResultContent>>> = {
 const contentReaders: Readonly<Record<string, TypeReader<Part>>> = {
   ...inputReaders,
   refusal: (fields) => [{ kind: 'refusal', at: fields.path('refusal'), text: fields.text('refusal') }],
-};
-
-const readContent = <Value extends Part>(
-  content: unknown,
-  at: string,
-  reading: Reading,
-  readers: Readonly<Record<string, TypeReader<Value | TextPart>>>,
-): (Value | TextPart)[] => {
-  if (content === undefined || content === '') return [];
-  return typeof content === 'string'
-    ? [{ kind: 'text', at, text: content }]
-    : reading.typed(content, at, readers);
 };
 
 const readMessage = (item: Fields, reading: Reading, conversation: Conversation): void => {

@@ -1,9 +1,9 @@
 import type { Json } from '../dialect.js';
 import { Conversation } from './conversation.js';
 import { Reading, type Fields } from './fields.js';
-import type { FunctionTool, MaybeField, NeutralRequest, OutputFormat, Reasoning } from './neutral-request.js';
+import type { MaybeField, NeutralRequest, OutputFormat, Reasoning } from './neutral-request.js';
 import { nothingAsked } from './nothing-asked.js';
-import { readChoice, readEffort, readShared } from './read-openai.js';
+import { readChoice, readEffort, readFormat, readFunction, readShared } from './read-openai.js';
 import { readItems } from './read-responses-items.js';
 
 const readConversation = (fields: Fields, reading: Reading): Conversation => {
@@ -14,14 +14,6 @@ const readConversation = (fields: Fields, reading: Reading): Conversation => {
   readItems(fields.take('input'), reading, conversation);
   return conversation;
 };
-
-const readTool = (tool: Fields): FunctionTool => ({
-  at: tool.at,
-  name: tool.text('name'),
-  description: tool.maybeText('description')?.value ?? null,
-  schema: tool.maybeObject('parameters')?.value ?? null,
-  strict: tool.maybeFlag('strict')?.value ?? null,
-});
 
 const readReasoning = (fields: Fields, reading: Reading): Reasoning => {
   const wish = fields.take('reasoning');
@@ -41,35 +33,11 @@ interface TextConfig {
   readonly verbosity: MaybeField<string>;
 }
 
-const readFormat = (format: unknown, reading: Reading): OutputFormat | null => {
-  if (format === undefined) return null;
-  return reading.object(format, 'text.format', (inner): OutputFormat | null => {
-    switch (inner.text('type')) {
-      case 'text':
-        return null;
-      case 'json_object':
-        return { kind: 'json_object', at: inner.path('type') };
-      case 'json_schema':
-        return {
-          kind: 'json_schema',
-          at: inner.at,
-          name: inner.maybeText('name'),
-          description: inner.maybeText('description')?.value ?? null,
-          schema: inner.maybeObject('schema')?.value ?? {},
-          strict: inner.maybeFlag('strict')?.value ?? null,
-        };
-      default:
-        reading.leave(inner.path('type'), 'meaning');
-        return null;
-    }
-  });
-};
-
 const readText = (fields: Fields, reading: Reading): TextConfig => {
   const config = fields.take('text');
   if (config === undefined) return { output: null, verbosity: null };
   return reading.object(config, 'text', (inner) => ({
-    output: readFormat(inner.take('format'), reading),
+    output: readFormat(inner.take('format'), 'text.format', reading),
     verbosity: inner.maybeText('verbosity'),
   }));
 };
@@ -98,7 +66,7 @@ export const readResponsesRequest = (body: Json): NeutralRequest => {
       tools: reading.typed(
         fields.take('tools') ?? [],
         'tools',
-        { function: (tool) => [readTool(tool)] },
+        { function: (tool) => [readFunction(tool, tool.at)] },
         () => true,
       ),
       toolChoice: readChoice(fields, reading, (inner) => inner.text('name')),

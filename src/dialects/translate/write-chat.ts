@@ -1,6 +1,6 @@
 import type { Json } from '../dialect.js';
 import { unsupported } from './ledger.js';
-import type { NeutralRequest, ToolChoice } from './neutral-request.js';
+import type { NeutralRequest } from './neutral-request.js';
 import type { Writing } from './upstream-flags.js';
 import { writeChatMessages } from './write-chat-turns.js';
 import {
@@ -8,8 +8,10 @@ import {
   effortWord,
   namedSchema,
   userIdFor,
+  writeChoice,
   writeParallel,
   writeShared,
+  type ChoiceForms,
 } from './write-openai.js';
 
 const STOPS_BOUND = 4;
@@ -29,25 +31,9 @@ const writeTools = ({ tools }: NeutralRequest): Json =>
         })),
       };
 
-const named = (name: string): Json => ({ type: 'function', function: { name } });
-
-const WORDS: Readonly<Record<Exclude<ToolChoice['mode'], 'tool'>, string>> = {
-  auto: 'auto',
-  any: 'required',
-  none: 'none',
-};
-
-const choiceOf = ({ mode, name, allowed }: ToolChoice): unknown => {
-  if (mode === 'tool') return named(name ?? '');
-  if (allowed === null) return WORDS[mode];
-  return { type: 'allowed_tools', allowed_tools: { mode: WORDS[mode], tools: allowed.map(named) } };
-};
-
-/** Without tools a choice that forces none says nothing, and servers refuse it. */
-const writeChoice = ({ tools, toolChoice }: NeutralRequest): Json => {
-  if (toolChoice === null) return {};
-  const idle = tools.length === 0 && (toolChoice.mode === 'auto' || toolChoice.mode === 'none');
-  return idle ? {} : { tool_choice: choiceOf(toolChoice) };
+const choiceForms: ChoiceForms = {
+  named: (name) => ({ type: 'function', function: { name } }),
+  allowed: (mode, tools) => ({ type: 'allowed_tools', allowed_tools: { mode, tools } }),
 };
 
 const writeSampling = ({ sampling }: NeutralRequest, { flags, ledger }: Writing): Json => {
@@ -104,7 +90,7 @@ export const writeChatRequest = (request: NeutralRequest, writing: Writing): Jso
     messages: writeChatMessages(request, writing),
     ...(maxTokens !== null && { [flags.maxTokensField]: maxTokens }),
     ...writeTools(request),
-    ...writeChoice(request),
+    ...writeChoice(request, choiceForms),
     ...writeParallel(request),
     ...writeSampling(request, writing),
     ...writeStop(request),

@@ -3,7 +3,14 @@ import type { DialectName, Json } from '../dialect.js';
 import { unsupported } from './ledger.js';
 import { effortOfBudget } from './reasoning.js';
 import { fitsStrictMode } from './schema.js';
-import type { DocumentPart, ImagePart, NeutralRequest, OutputFormat, Part } from './neutral-request.js';
+import type {
+  DocumentPart,
+  ImagePart,
+  NeutralRequest,
+  OutputFormat,
+  Part,
+  ToolChoice,
+} from './neutral-request.js';
 import type { Writing } from './upstream-flags.js';
 
 const vendorOf = (dialect: DialectName): string => (dialect === 'messages' ? 'anthropic' : 'openai');
@@ -78,4 +85,28 @@ export const joinTexts = (parts: readonly Part[]): string =>
 /** Ids of uploaded files are known only to the provider that gave them. */
 export const refuseFileId = (part: ImagePart | DocumentPart): never => {
   throw unsupported(part.at, 'the id of an uploaded file means nothing to the upstream of this model');
+};
+
+const CHOICES: Readonly<Record<Exclude<ToolChoice['mode'], 'tool'>, string>> = {
+  auto: 'auto',
+  any: 'required',
+  none: 'none',
+};
+
+/** How a format names a function, and the few that may be called. */
+export interface ChoiceForms {
+  readonly named: (name: string) => Json;
+  readonly allowed: (mode: string, tools: readonly Json[]) => Json;
+}
+
+const choiceOf = ({ mode, name, allowed }: ToolChoice, forms: ChoiceForms): unknown => {
+  if (mode === 'tool') return forms.named(name ?? '');
+  return allowed === null ? CHOICES[mode] : forms.allowed(CHOICES[mode], allowed.map(forms.named));
+};
+
+/** Without tools a choice that forces none says nothing, and servers refuse it. */
+export const writeChoice = ({ tools, toolChoice }: NeutralRequest, forms: ChoiceForms): Json => {
+  if (toolChoice === null) return {};
+  const idle = tools.length === 0 && (toolChoice.mode === 'auto' || toolChoice.mode === 'none');
+  return idle ? {} : { tool_choice: choiceOf(toolChoice, forms) };
 };

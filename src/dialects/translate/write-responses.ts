@@ -1,6 +1,6 @@
 import type { Json } from '../dialect.js';
 import { unsupported } from './ledger.js';
-import type { NeutralRequest, ToolChoice } from './neutral-request.js';
+import type { NeutralRequest } from './neutral-request.js';
 import { objectSchema } from './schema.js';
 import type { Writing } from './upstream-flags.js';
 import {
@@ -9,8 +9,10 @@ import {
   joinTexts,
   namedSchema,
   userIdFor,
+  writeChoice,
   writeParallel,
   writeShared,
+  type ChoiceForms,
 } from './write-openai.js';
 import { writeItems } from './write-responses-items.js';
 
@@ -31,24 +33,9 @@ const writeTools = ({ tools }: NeutralRequest): Json =>
         })),
       };
 
-const named = (name: string): Json => ({ type: 'function', name });
-
-const WORDS: Readonly<Record<Exclude<ToolChoice['mode'], 'tool'>, string>> = {
-  auto: 'auto',
-  any: 'required',
-  none: 'none',
-};
-
-const choiceOf = ({ mode, name, allowed }: ToolChoice): unknown => {
-  if (mode === 'tool') return named(name ?? '');
-  if (allowed === null) return WORDS[mode];
-  return { type: 'allowed_tools', mode: WORDS[mode], tools: allowed.map(named) };
-};
-
-const writeChoice = ({ tools, toolChoice }: NeutralRequest): Json => {
-  if (toolChoice === null) return {};
-  const idle = tools.length === 0 && (toolChoice.mode === 'auto' || toolChoice.mode === 'none');
-  return idle ? {} : { tool_choice: choiceOf(toolChoice) };
+const choiceForms: ChoiceForms = {
+  named: (name) => ({ type: 'function', name }),
+  allowed: (mode, tools) => ({ type: 'allowed_tools', mode, tools }),
 };
 
 const writeSampling = ({ sampling }: NeutralRequest, { flags, ledger }: Writing): Json => {
@@ -118,7 +105,7 @@ export const writeResponsesRequest = (request: NeutralRequest, writing: Writing)
     input: writeItems(request, writing),
     ...writeMaxTokens(request, writing),
     ...writeTools(request),
-    ...writeChoice(request),
+    ...writeChoice(request, choiceForms),
     ...writeParallel(request),
     ...writeSampling(request, writing),
     ...writeReasoning(request, writing),

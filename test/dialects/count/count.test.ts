@@ -101,6 +101,7 @@ t.test('4.12 a document is counted by its pages, or by its size where they are p
     extra(body({ type: 'document', source: { type: 'base64', data: Buffer.from(data).toString('base64') } }));
   t.equal(document('%PDF /Type /Pages /Type /Page /Type/Page\n'), 6_000);
   t.equal(document(`%PDF ${'x'.repeat(250_000)}`), 9_000);
+  t.equal(document('/Type /Page '.repeat(1_000_000)), 3_000_000_000, 'a long one by its beginning');
   t.equal(extra(body({ type: 'document', source: { type: 'url', url: 'https://x.test' } })), 3_000);
 });
 

@@ -160,6 +160,10 @@ t.test('4.12 a large body is not sent back with its fault', async (t) => {
   t.match(fault, { type: 'missing', loc: ['body', 'model'], input: null });
 });
 
+t.test('4.12 a body full of faults is answered with the first hundred', async (t) => {
+  t.equal(detailOf({ ...valid, messages: Array.from({ length: 5_000 }, () => ({})) }).length, 100);
+});
+
 t.test('4.12 a body that is no JSON has its place too', async (t) => {
   t.same(invalidJsonDetail(7, 'Expecting value'), {
     type: 'json_invalid',
