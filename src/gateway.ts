@@ -7,6 +7,7 @@ import type { Log } from './core/log.js';
 import { errorReply } from './endpoints/error-bodies.js';
 import { createGeneration, type Generation, type Ground } from './generation.js';
 import { listen, type ConnectionFault } from './io/http/listen.js';
+import { openLimits } from './limits.js';
 import { createMetrics, type Metrics } from './io/metrics/metrics.js';
 import { lockFolder } from './io/records/folder-lock.js';
 import type { Records } from './io/records/records.js';
@@ -100,6 +101,8 @@ const open = async (config: Config, { log, version }: GatewayOptions, opened: Op
   opened.add(() => metrics.close());
   const store = watchStore(accounts.records, metrics);
   opened.add(store.stop);
+  const limits = await openLimits(config, accounts, metrics, log);
+  opened.add(() => limits.close());
   const madeKeys = await furnish(accounts, config, log);
 
   const directory = createDirectory({
@@ -112,6 +115,7 @@ const open = async (config: Config, { log, version }: GatewayOptions, opened: Op
   const ground: Ground = {
     accounts,
     directory,
+    limits,
     metrics,
     log,
     // A store that went away later is told but does not count: a Redis outage must not take down every pod (D32).

@@ -8,9 +8,11 @@ import type { Dialect } from './dialects/dialect.js';
 import { messagesDialect } from './dialects/messages/dialect.js';
 import { responsesDialect } from './dialects/responses/dialect.js';
 import { createAdminKeyDoors } from './endpoints/administration/admin-keys.js';
+import { createBillingDoors } from './endpoints/administration/billing.js';
 import { createPolicyDoors } from './endpoints/administration/policies.js';
 import { createProjectDoors, createProjectKeyDoors } from './endpoints/administration/projects.js';
 import { createInference, type InferenceParts } from './endpoints/inference.js';
+import { createLimitDoors } from './endpoints/limits.js';
 import {
   createMetricsPage,
   createOpenapiDocument,
@@ -24,11 +26,11 @@ import { compileMatcher } from './io/http/match.js';
 import type { Metrics } from './io/metrics/metrics.js';
 import { heartbeat } from './io/sse/encode.js';
 import { Breakers } from './io/upstream/breaker.js';
+import { createLimitGate, type LimitGround } from './limits.js';
 import { apiRoutes, operationRoutes } from './routes.js';
 import type { Accounts } from './rules/auth/accounts.js';
 import { createAuthenticator } from './rules/auth/authenticate.js';
 import type { Directory } from './rules/auth/directory.js';
-import { admitAll } from './rules/limits/unlimited.js';
 import { Catalog } from './rules/models/catalog.js';
 import { serve } from './serve.js';
 import { accountLimits, policyBook } from './store.js';
@@ -40,6 +42,7 @@ export interface Ground {
   readonly accounts: Accounts;
   /** Keys seen so far: a reload while the store is away must not forget them. */
   readonly directory: Directory;
+  readonly limits: LimitGround;
   readonly metrics: Metrics;
   readonly log: Log;
   readonly readiness: () => Readiness;
@@ -56,7 +59,7 @@ export interface Generation {
 }
 
 export const createGeneration = (config: Config, ground: Ground): Generation => {
-  const { directory, metrics, log } = ground;
+  const { directory, metrics, limits, log } = ground;
   const accounts: Accounts = { ...ground.accounts, limits: accountLimits(config) };
   const ticksMs = (): number => systemClock.ticksMs();
   const providers = createProviders(config);
@@ -68,8 +71,10 @@ export const createGeneration = (config: Config, ground: Ground): Generation => 
     directory,
     log,
   });
+  const catalog = new Catalog(config.models.map(modelOf));
+  const { gate, admit } = createLimitGate(config, limits, (model) => catalog.dearest(model), log);
   const inferenceParts: InferenceParts = {
-    catalog: new Catalog(config.models.map(modelOf)),
+    catalog,
     providers,
     usdPerCredit: config.credits.usd_per_credit,
     maxAnswerBytes: config.server.max_response_bytes,
@@ -89,12 +94,29 @@ export const createGeneration = (config: Config, ground: Ground): Generation => 
     adminKeys: createAdminKeyDoors(accountParts),
     projects: createProjectDoors(accountParts),
     projectKeys: createProjectKeyDoors(accountParts),
+    limits: createLimitDoors({
+      credits: limits.guard.credits,
+      read: (principal) => gate.read(principal),
+      tierOf: limits.tiers.tierOf,
+      fund: limits.funding.fund,
+      refusals: limits.refusals,
+      clock: systemClock,
+    }),
+    billing: createBillingDoors({
+      ...accountParts,
+      fund: limits.funding.fund,
+      tierOf: limits.tiers.tierOf,
+      tally: limits.tally,
+    }),
     messages: door(messagesDialect),
     responses: door(responsesDialect),
     chat: door(chatDialect),
     healthz,
     readyz: createReadyz(ground.readiness),
-    metrics: createMetricsPage(() => metrics.render()),
+    metrics: createMetricsPage(() => {
+      metrics.limits.leases([...limits.gates].reduce((sum, { underWay }) => sum + underWay, 0));
+      return metrics.render();
+    }),
     errorsDocument,
     openapiDocument: createOpenapiDocument(readShipped('docs/openapi.json')),
   };
@@ -110,7 +132,8 @@ export const createGeneration = (config: Config, ground: Ground): Generation => 
       const principal = await authenticator.authenticate(arrival);
       return { principal, unused: () => authenticator.giveBack(principal) };
     },
-    admit: admitAll,
+    admit,
+    tally: (principal, meter) => limits.tally.note(principal, meter),
     usdPerCredit: config.credits.usd_per_credit,
     clientAddress: (req) => findClient(req.socket.remoteAddress, headerText(req.headers['x-forwarded-for'])),
     log,
@@ -140,6 +163,8 @@ export const createGeneration = (config: Config, ground: Ground): Generation => 
     },
     retire: async () => {
       if (underWay.size > 0) await new Promise<void>((resolve) => (whenIdle = resolve));
+      limits.gates.delete(gate);
+      await gate.close();
       await authenticator.close();
       await Promise.all([...providers.values()].map((provider) => provider.close()));
     },

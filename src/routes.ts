@@ -1,12 +1,16 @@
 import type { Call, Family, Method, OperationDoc, Reply, Route } from './core/exchange.js';
 import type { Permission } from './core/principal.js';
 import type { AdminKeyDoors } from './endpoints/administration/admin-keys.js';
+import type { BillingDoors } from './endpoints/administration/billing.js';
+import { billingDocs } from './endpoints/administration/billing-docs.js';
 import { adminKeyDocs, projectDocs, projectKeyDocs } from './endpoints/administration/key-docs.js';
 import type { PolicyDoors } from './endpoints/administration/policies.js';
 import { policyDocs } from './endpoints/administration/policy-docs.js';
 import type { ProjectDoors, ProjectKeyDoors } from './endpoints/administration/projects.js';
 import { inferenceDocs } from './endpoints/inference-docs.js';
 import { demandOf } from './endpoints/inference.js';
+import { limitDocs } from './endpoints/limit-docs.js';
+import type { LimitDoors } from './endpoints/limits.js';
 import { operationDocs } from './endpoints/operation-docs.js';
 
 type Handle = (call: Call) => Promise<Reply>;
@@ -24,6 +28,8 @@ export interface Doors {
   readonly adminKeys: AdminKeyDoors;
   readonly projects: ProjectDoors;
   readonly projectKeys: ProjectKeyDoors;
+  readonly limits: LimitDoors;
+  readonly billing: BillingDoors;
 }
 
 export interface Bounds {
@@ -158,6 +164,53 @@ const projectRoutes = ({ projects, projectKeys }: Doors): readonly Route[] => {
   ];
 };
 
+/** A row that only reads, in limits of its own: 60 a minute for a key, 300 for an organization. */
+const reading = (
+  operation: string,
+  path: string,
+  auth: 'project_key' | 'gateway',
+  handle: Handle,
+  doc: OperationDoc,
+): Route => ({
+  operation,
+  method: 'GET',
+  path,
+  family: 'administration',
+  auth,
+  permission: null,
+  body: 'none',
+  bodyBytes: 0,
+  limits: 'credits',
+  handle,
+  doc,
+});
+
+const limitRoutes = ({ limits, billing }: Doors): readonly Route[] => {
+  const [read, write] = ['limits.read', 'credits.write'] as const;
+  return [
+    reading('get_credits', '/v1/credits', 'project_key', limits.credits, limitDocs.credits),
+    reading('get_limits', '/v1/limits', 'project_key', limits.own, limitDocs.own),
+    reading(
+      'get_request_limits',
+      '/v1/requests/{request_id}/limits',
+      'gateway',
+      limits.request,
+      limitDocs.request,
+    ),
+    organization(
+      'get_organization_limits',
+      'GET',
+      '/limits',
+      read,
+      limits.organization,
+      limitDocs.organization,
+    ),
+    organization('get_organization_usage', 'GET', '/usage', read, billing.usage, billingDocs.usage),
+    organization('create_credit_grant', 'POST', '/credits', write, billing.grant, billingDocs.grant),
+    organization('create_payment', 'POST', '/payments', write, billing.pay, billingDocs.pay),
+  ];
+};
+
 /** The whole API as one table. */
 export const apiRoutes = (
   doors: Doors,
@@ -170,6 +223,7 @@ export const apiRoutes = (
     ...policyRoutes(doors),
     ...adminKeyRoutes(doors),
     ...projectRoutes(doors),
+    ...limitRoutes(doors),
     inference('messages', '/v1/messages', 'messages', bytes, doors.messages, messages),
     inference('responses', '/v1/responses', 'responses', bytes, doors.responses, responses),
     inference('chat_completions', '/v1/chat/completions', 'openai', bytes, doors.chat, chat),

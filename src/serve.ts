@@ -1,5 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { asGatewayError, GatewayError, lacksPermission, storeUnavailable, tooLarge } from './core/errors.js';
+import {
+  asGatewayError,
+  balanceUnavailable,
+  GatewayError,
+  lacksPermission,
+  storeUnavailable,
+  tooLarge,
+} from './core/errors.js';
 import { noDemand, type Call, type Demand, type Meter, type Reply, type Route } from './core/exchange.js';
 import { newId } from './core/ids.js';
 import { holds } from './core/principal.js';
@@ -92,10 +99,15 @@ const answer = async (
   }
 };
 
-const asClientError = (thrown: unknown, { meter }: Trip): GatewayError =>
-  thrown instanceof StoreUnavailable
-    ? storeUnavailable(thrown)
-    : asGatewayError(asProviderError(meter.provider ?? 'The provider', thrown));
+const asClientError = (thrown: unknown, { meter, route }: Trip): GatewayError => {
+  const error =
+    thrown instanceof StoreUnavailable
+      ? storeUnavailable(thrown)
+      : asGatewayError(asProviderError(meter.provider ?? 'The provider', thrown));
+  return route?.operation === 'get_credits' && error.code === 'store_unavailable'
+    ? balanceUnavailable(error)
+    : error;
+};
 
 const walk = async (
   req: IncomingMessage,
@@ -197,6 +209,7 @@ const conclude = async (
   const { meter, caller, lease } = trip;
   try {
     if (lease) await settleBill(meter, lease, parts.usdPerCredit);
+    if (lease && caller && trip.route?.limits === 'inference') parts.tally(caller.principal, meter);
     if (caller && !meter.upstreamReached) await caller.unused();
   } catch (thrown) {
     parts.log.error({ err: thrown, request_id: trip.requestId }, 'a request could not be settled');

@@ -6,7 +6,7 @@ import { openEmbeddedRecords } from './io/records/embedded.js';
 import { openRedisRecords } from './io/records/redis.js';
 import type { Records } from './io/records/records.js';
 import type { RedisOptions } from './io/redis/connect.js';
-import { defaultAccountLimits, type Accounts } from './rules/auth/accounts.js';
+import type { AccountLimits, Accounts } from './rules/auth/accounts.js';
 import type { BootstrapOrganization } from './rules/auth/bootstrap.js';
 import { loadPepper } from './rules/auth/pepper.js';
 import type { PolicyBook } from './rules/policies/book.js';
@@ -38,9 +38,15 @@ export const openAccounts = async (config: Config, log: Log): Promise<Accounts> 
     records: await openRecords(config, log),
     pepper,
     clock: systemClock,
-    limits: defaultAccountLimits,
+    limits: accountLimits(config),
   };
 };
+
+export const accountLimits = ({ auth }: Config): AccountLimits => ({
+  adminKeys: auth.max_admin_keys,
+  projects: auth.max_projects,
+  projectKeys: auth.max_project_keys,
+});
 
 const openRecords = (config: Config, log: Log): Promise<Records> =>
   config.store.kind === 'embedded'

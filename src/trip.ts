@@ -20,6 +20,8 @@ export interface WalkParts {
   readonly admit: Admit;
   readonly clientAddress: (req: IncomingMessage) => string;
   readonly usdPerCredit: number;
+  /** Told of every admitted inference request when it is over. */
+  readonly tally: (principal: Principal, meter: Meter) => void;
   readonly log: Log;
   readonly metrics: Metrics;
   readonly clock: Clock;

@@ -12,6 +12,16 @@ const given = {
   providers: { up: { kind: 'anthropic', base_url: process.argv[2], api_key: 'upstream-key' } },
   models: [{ name: 'bench', provider: 'up', price: { input_per_mtok: 3, output_per_mtok: 15 } }],
   credits: { free_request: { enabled: false } },
+  limits: {
+    overrides: ['organization', 'project', 'key'].map((scope) => ({
+      scope,
+      id: '*',
+      rpm: 1_000_000_000,
+      rpd: 1_000_000_000,
+      tpm: 1_000_000_000_000,
+      concurrent: 1_000_000,
+    })),
+  },
   bootstrap: {
     organizations: [
       {

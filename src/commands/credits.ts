@@ -2,7 +2,7 @@ import { addCredits, recordPayment } from '../rules/auth/credits.js';
 import { configOption, jsonOption, OK, type Command } from './command.js';
 import { readNumber } from './read-input.js';
 import { formatJson } from './table.js';
-import { withAccounts } from './with-accounts.js';
+import { withAccounts, withBalances } from './with-accounts.js';
 
 export const addToBalance: Command = {
   name: 'credits add',
@@ -17,9 +17,10 @@ export const addToBalance: Command = {
     const [organization, text] = input.arguments as [string, string];
     const amount = readNumber(text, 'CREDITS');
     const reason = input.values['reason'] ?? 'command line';
-    const { balance } = await withAccounts(input, terminal, (accounts) =>
-      addCredits(accounts, organization, amount, reason),
-    );
+    const balance = await withBalances(input, terminal, async (accounts, balanceOf) => {
+      await addCredits(accounts, organization, amount, reason);
+      return balanceOf(organization);
+    });
     const shown = { organization_id: organization, remaining_credits: balance };
     terminal.out(input.switches.has('json') ? formatJson(shown) : `${organization} has ${balance} credits.`);
     return OK;

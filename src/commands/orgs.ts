@@ -1,12 +1,10 @@
 import type { Organization, Plan } from '../core/principal.js';
-import type { Accounts } from '../rules/auth/accounts.js';
-import { getBalance } from '../rules/auth/credits.js';
 import { createOrganization, listOrganizations, setOrganization } from '../rules/auth/organizations.js';
 import { createProject } from '../rules/auth/projects.js';
 import { configOption, jsonOption, OK, UsageError, type Command, type Input } from './command.js';
 import { readNumber } from './read-input.js';
 import { formatJson, formatTable } from './table.js';
-import { listAll, withAccounts } from './with-accounts.js';
+import { listAll, withBalances } from './with-accounts.js';
 
 const plans = ['free', 'developer', 'growth', 'scale'] as const satisfies readonly Plan[];
 
@@ -25,9 +23,11 @@ const readCredits = (text: string | undefined): { credits?: number | null } => {
   return { credits: text === 'none' ? null : readNumber(text, '--credits') };
 };
 
-async function show(accounts: Accounts, organization: Organization) {
+type BalanceOf = (organizationId: string) => Promise<number | null>;
+
+async function show(organization: Organization, balanceOf: BalanceOf) {
   const { id, name, plan, lifetimePaidUsd, metered } = organization;
-  const credits = metered ? await getBalance(accounts, id) : null;
+  const credits = metered ? await balanceOf(id) : null;
   return { id, name, plan, lifetime_paid_usd: lifetimePaidUsd, metered, credits };
 }
 
@@ -63,8 +63,8 @@ export const createOrg: Command = {
     const [name] = input.arguments as [string];
     const { id, plan, credits, project } = input.values;
     const request = { name, ...(id !== undefined && { id }), ...readPlan(plan), ...readCredits(credits) };
-    await withAccounts(input, terminal, async (accounts) => {
-      const shown = await show(accounts, await createOrganization(accounts, request));
+    await withBalances(input, terminal, async (accounts, balanceOf) => {
+      const shown = await show(await createOrganization(accounts, request), balanceOf);
       const made = project === undefined ? null : await createProject(accounts, shown.id, { name: project });
       terminal.out(format(input, [shown], { ...shown, project_id: made?.id ?? null }));
       if (made && !input.switches.has('json')) terminal.out(`project ${made.id} (${made.name})`);
@@ -90,8 +90,8 @@ export const setOrg: Command = {
     const changes = { ...(name !== undefined && { name }), ...readPlan(plan), ...readCredits(credits) };
     if (Object.keys(changes).length === 0)
       throw new UsageError('nothing to change: give --name, --plan or --credits');
-    await withAccounts(input, terminal, async (accounts) => {
-      const shown = await show(accounts, await setOrganization(accounts, id, changes));
+    await withBalances(input, terminal, async (accounts, balanceOf) => {
+      const shown = await show(await setOrganization(accounts, id, changes), balanceOf);
       terminal.out(format(input, [shown], shown));
     });
     return OK;
@@ -103,10 +103,10 @@ export const listOrgs: Command = {
   about: 'List the organizations with their plans and balances.',
   options: { ...jsonOption, ...configOption },
   async run(input, terminal) {
-    await withAccounts(input, terminal, async (accounts) => {
+    await withBalances(input, terminal, async (accounts, balanceOf) => {
       const shown: Shown[] = [];
       for (const organization of await listAll((page) => listOrganizations(accounts, page)))
-        shown.push(await show(accounts, organization));
+        shown.push(await show(organization, balanceOf));
       terminal.out(format(input, shown, shown));
     });
     return OK;

@@ -1,6 +1,8 @@
 import { silentLog } from '../core/log.js';
 import type { Page } from '../io/records/records.js';
 import type { Accounts } from '../rules/auth/accounts.js';
+import { getFunds } from '../rules/auth/funds.js';
+import { openCredits } from '../limits.js';
 import { openAccounts } from '../store.js';
 import { readConfig, type Input, type Terminal } from './command.js';
 
@@ -17,6 +19,26 @@ export async function withAccounts<T>(
   } finally {
     await accounts.records.close();
   }
+}
+
+/** The same with the balances of the limiter. `balanceOf` takes over what was granted and gives what is left. */
+export async function withBalances<T>(
+  input: Input,
+  terminal: Terminal,
+  work: (accounts: Accounts, balanceOf: (organizationId: string) => Promise<number | null>) => Promise<T>,
+): Promise<T> {
+  const config = await readConfig(input, terminal);
+  return withAccounts(input, terminal, async (accounts) => {
+    const limiter = await openCredits(config, silentLog);
+    try {
+      return await work(accounts, async (organizationId) => {
+        const funds = await getFunds(accounts, organizationId);
+        return funds && limiter.credits.fund(organizationId, funds);
+      });
+    } finally {
+      await limiter.close();
+    }
+  });
 }
 
 const PAGE = 100;

@@ -3,7 +3,9 @@ import type { Stage } from '../core/exchange.js';
 import type { GatewayError } from '../core/errors.js';
 import type { Usage } from '../core/usage.js';
 
-export type DialectName = 'messages' | 'responses' | 'chat';
+export const dialectNames = ['messages', 'responses', 'chat'] as const;
+
+export type DialectName = (typeof dialectNames)[number];
 
 export type Json = Readonly<Record<string, unknown>>;
 

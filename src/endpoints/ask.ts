@@ -18,8 +18,8 @@ export interface Outbound {
   readonly body: string;
 }
 
-export interface Asked {
-  readonly target: Target;
+export interface Asked<T extends Target> {
+  readonly target: T;
   readonly answer: UpstreamAnswer;
 }
 
@@ -30,12 +30,12 @@ export interface AskParts {
 }
 
 /** Asks the targets in turn until one answers well; throws the error the client is to see. */
-export const ask = async (
+export const ask = async <T extends Target>(
   call: Call,
-  targets: readonly Target[],
-  build: (target: Target) => Outbound,
+  targets: readonly T[],
+  build: (target: T) => Outbound | null,
   parts: AskParts,
-): Promise<Asked> => {
+): Promise<Asked<T>> => {
   const startedMs = parts.ticksMs();
   let asked = targets[0]?.provider.name ?? 'no provider';
   try {

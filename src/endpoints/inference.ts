@@ -1,6 +1,13 @@
 import { GatewayError } from '../core/errors.js';
 import type { BytesReply, Call, Demand, Reply, StreamReply } from '../core/exchange.js';
-import type { Dialect, DialectName, InferenceRequest, RelayHooks } from '../dialects/dialect.js';
+import { bridge, type Bridge, type Crossed } from '../dialects/bridge.js';
+import {
+  dialectNames,
+  type Dialect,
+  type DialectName,
+  type InferenceRequest,
+  type RelayHooks,
+} from '../dialects/dialect.js';
 import { answerHeaders } from '../io/upstream/headers.js';
 import type { Provider, ProviderKind } from '../io/upstream/provider.js';
 import { readWhole } from '../io/upstream/read-whole.js';
@@ -20,10 +27,11 @@ export interface InferenceParts extends AskParts {
   readonly firstToken: (model: string, seconds: number) => void;
 }
 
-const speakers: Readonly<Record<DialectName, readonly ProviderKind[]>> = {
-  messages: ['anthropic', 'simulator'],
-  chat: ['openai_chat', 'simulator'],
-  responses: ['openai_responses', 'simulator'],
+/** The format a provider speaks; the simulator speaks whichever it is asked in. */
+const spoken: Readonly<Record<Exclude<ProviderKind, 'simulator'>, DialectName>> = {
+  anthropic: 'messages',
+  openai_chat: 'chat',
+  openai_responses: 'responses',
 };
 
 const BYTES_PER_TOKEN = 3;
@@ -40,37 +48,70 @@ export const demandOf = (body: unknown, bytes: number): Demand => {
   };
 };
 
-/** The door of one inference format (seed 4.10, 4.11, 4.13). */
-export const createInference =
-  (dialect: Dialect, parts: InferenceParts) =>
-  async (call: Call): Promise<Reply> => {
-    const request = dialect.read(call.body);
-    const targets = chooseTargets(dialect, request, call, parts);
-    const asked = await ask(
-      call,
-      targets,
-      ({ model, choice }) => ({
-        path: dialect.upstreamPath,
-        ...dialect.forward(request, {
-          upstreamModel: model,
-          clientHeaders: call.headers,
-          defaultMaxTokens: choice.maxOutputTokens,
-          mostTokens: call.principal.maxOutputTokens,
-        }),
-      }),
-      parts,
-    );
-    return request.stream
-      ? streamReply(dialect, request, asked, call, parts)
-      : wholeReply(dialect, request, asked, call, parts);
-  };
+/** A target, and the way there and back. */
+interface Road extends Target {
+  readonly bridge: Bridge;
+}
 
-const chooseTargets = (
-  dialect: Dialect,
+/** What is known once an upstream answers. */
+interface Answered extends Asked<Road> {
+  readonly call: Call;
+  readonly request: InferenceRequest;
+  readonly shownModel: string | null;
+  readonly estimatedInputTokens: number;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+const nothingSent: Crossed = { body: '', headers: {}, dropped: [] };
+
+/** The door of one inference format (seed 4.10, 4.11, 4.13). */
+export const createInference = (dialect: Dialect, parts: InferenceParts) => {
+  const bridges = new Map(dialectNames.map((upstream) => [upstream, bridge(dialect.name, upstream)]));
+  const bridgeTo = (kind: ProviderKind): Bridge =>
+    bridges.get(kind === 'simulator' ? dialect.name : spoken[kind])!;
+
+  return async (call: Call): Promise<Reply> => {
+    const request = dialect.read(call.body);
+    const roads = findRoads(request, call, parts, bridgeTo);
+    let sent: Crossed = nothingSent;
+    const build = (road: Road) => {
+      try {
+        sent = road.bridge.forward(request, {
+          upstreamModel: road.model,
+          clientHeaders: call.headers,
+          defaultMaxTokens: road.choice.maxOutputTokens,
+          mostTokens: call.principal.maxOutputTokens,
+        });
+      } catch (error) {
+        // What a fallback cannot express is no fault of the request: it is passed over.
+        if (road === roads[0]) throw error;
+        return null;
+      }
+      return { path: road.bridge.upstreamPath, headers: sent.headers, body: sent.body };
+    };
+    const asked = await ask(call, roads, build, parts);
+    const { body, dropped } = sent;
+    const answered: Answered = {
+      ...asked,
+      call,
+      request,
+      shownModel: request.model === asked.target.model ? null : request.model,
+      estimatedInputTokens: Math.ceil(body.length / BYTES_PER_TOKEN),
+      headers: {
+        ...answerHeaders(asked.answer.headers),
+        ...(dropped.length > 0 && { 'x-sluice-dropped': dropped.join(', ') }),
+      },
+    };
+    return request.stream ? streamReply(answered, parts) : wholeReply(answered, parts);
+  };
+};
+
+const findRoads = (
   request: InferenceRequest,
   call: Call,
   parts: InferenceParts,
-): readonly Target[] => {
+  bridgeTo: (kind: ProviderKind) => Bridge,
+): readonly Road[] => {
   const resolved = parts.catalog.resolve(request.model);
   if (!resolved)
     throw new GatewayError('model_not_found', `There is no model ${request.model}.`, { param: 'model' });
@@ -78,62 +119,43 @@ const chooseTargets = (
   const allowed = call.principal.models;
   if (allowed && !allowed.some((pattern) => matchesModel(pattern, request.model)))
     throw new GatewayError('model_not_allowed', `This key may not use ${request.model}.`, { param: 'model' });
-  const targets = resolved.choices.flatMap((choice) => {
+  return resolved.choices.flatMap((choice) => {
     const provider = parts.providers.get(choice.provider);
-    return provider && speakers[dialect.name].includes(provider.kind)
-      ? [{ provider, model: choice.upstreamModel, choice }]
+    return provider
+      ? [{ provider, model: choice.upstreamModel, choice, bridge: bridgeTo(provider.kind) }]
       : [];
   });
-  if (targets.length === 0)
-    throw new GatewayError(
-      'unsupported_by_upstream',
-      `The provider of ${request.model} does not speak the format of ${call.route.path}.`,
-      { param: 'model' },
-    );
-  return targets;
 };
 
-const shownModel = (request: InferenceRequest, target: Target): string | null =>
-  request.model === target.model ? null : request.model;
-
-const wholeReply = async (
-  dialect: Dialect,
-  request: InferenceRequest,
-  { target, answer }: Asked,
-  call: Call,
-  parts: InferenceParts,
-): Promise<BytesReply> => {
+const wholeReply = async (answered: Answered, parts: InferenceParts): Promise<BytesReply> => {
+  const { call, request, target, answer } = answered;
   const startedMs = parts.ticksMs();
   const bytes = await readWhole(answer.body, parts.maxAnswerBytes).catch((thrown: unknown) => {
     call.meter.truncated = true;
     throw asProviderError(target.provider.name, thrown);
   });
   call.meter.upstreamWaitMs += parts.ticksMs() - startedMs;
-  call.meter.usage = dialect.inspect(bytes).usage;
+  const whole = target.bridge.whole(bytes, request, answered);
+  call.meter.usage = whole.usage;
   const fields = await settleBill(call.meter, call.lease, parts.usdPerCredit);
   return {
     kind: 'bytes',
     status: 200,
-    headers: answerHeaders(answer.headers),
+    headers: answered.headers,
     contentType: 'application/json',
-    body: dialect.seal(bytes, fields, shownModel(request, target)),
+    body: whole.seal(fields),
   };
 };
 
-const streamReply = (
-  dialect: Dialect,
-  request: InferenceRequest,
-  { target, answer }: Asked,
-  call: Call,
-  parts: InferenceParts,
-): StreamReply => {
+const streamReply = (answered: Answered, parts: InferenceParts): StreamReply => {
+  const { call, request, target, answer, shownModel, estimatedInputTokens } = answered;
   const type = answer.headers['content-type'];
   if (typeof type !== 'string' || !type.startsWith('text/event-stream')) {
     answer.body.destroy();
     throw new GatewayError('provider_error', `${target.provider.name} did not answer with a stream.`);
   }
   const hooks: RelayHooks = {
-    shownModel: shownModel(request, target),
+    shownModel,
     usage: (usage) => {
       call.meter.usage = usage;
     },
@@ -150,9 +172,9 @@ const streamReply = (
   return {
     kind: 'stream',
     status: 200,
-    headers: answerHeaders(answer.headers),
+    headers: answered.headers,
     source: answer.body,
-    stage: dialect.relay(request, hooks),
+    stage: target.bridge.stream(request, hooks, estimatedInputTokens),
     heartbeat: parts.heartbeat,
   };
 };

@@ -66,6 +66,7 @@ t.test('D12 what the contract lacks is marked as an extension, and nothing else 
   const contract = documentedRoutes().filter(({ doc }) => doc.extension !== true);
   t.strictSame(contract.map(({ method, path }) => `${method} ${path}`).toSorted(), [
     'DELETE /v1/organization/policies/{policy_id}',
+    'GET /v1/credits',
     'GET /v1/organization/admin_api_keys',
     'GET /v1/organization/policies',
     'PATCH /v1/organization/policies/{policy_id}',

@@ -31,7 +31,7 @@ const organizations = [
     name: 'Test',
     admin_keys: [
       { name: 'root', value: ADMIN_KEY },
-      { name: 'nothing', value: NOTHING_ADMIN, permissions: ['limits.read' as const] },
+      { name: 'nothing', value: NOTHING_ADMIN, permissions: ['audit.read' as const] },
     ],
     projects: [
       {
@@ -63,11 +63,12 @@ t.test('7.2 what follows from the row of an operation holds for every operation'
 
   for (const route of guarded) {
     t.equal(await statusOf(route, pathOf(route), { key: null }), 401, `${route.operation} without a key`);
-    t.equal(
-      await statusOf(route, pathOf(route), { key: route.auth === 'admin' ? NOTHING_ADMIN : NOTHING_APP }),
-      403,
-      `${route.operation} without the permission`,
-    );
+    if (route.permission !== null)
+      t.equal(
+        await statusOf(route, pathOf(route), { key: route.auth === 'admin' ? NOTHING_ADMIN : NOTHING_APP }),
+        403,
+        `${route.operation} without the permission`,
+      );
   }
   for (const route of having('413')) {
     t.equal(
@@ -109,7 +110,7 @@ const principal: Principal = {
   organization: { id: 'org_test', name: 'Test', plan: 'free', lifetimePaidUsd: 0, metered: false },
   projectId: null,
   keyId: 'key_test',
-  permissions: new Set(['*']),
+  permissions: new Set(['*', 'credits.write']),
   models: null,
   creditBudget: null,
 };
@@ -147,6 +148,7 @@ const serveFailing = async (t: { teardown(run: () => void): unknown }) => {
     admit,
     clientAddress: () => '127.0.0.1',
     usdPerCredit: 1,
+    tally: () => undefined,
     log: silentLog,
     metrics,
     clock: systemClock,

@@ -9,6 +9,18 @@ export const ADMIN_KEY = 'sk-test-admin-key-of-the-suite';
 export const APP_KEY = 'sk-test-app-key-of-the-suite';
 export const UPSTREAM_KEY = 'sk-upstream-secret-of-the-operator';
 
+const plenty = { rpm: 1_000_000, rpd: 10_000_000, tpm: 1_000_000_000_000, concurrent: 10_000 };
+
+/** Above what any test sends that is not about limits; such a test gives its own. */
+export const generousLimits: NonNullable<ConfigInput['limits']> = {
+  overrides: [
+    { scope: 'organization', id: '*', ...plenty, tpd: 1_000_000_000_000 },
+    { scope: 'project', id: '*', ...plenty },
+    { scope: 'key', id: '*', ...plenty },
+  ],
+  admin: { credential_rpm: 1_000_000, organization_rpm: 1_000_000, concurrent: 10_000 },
+};
+
 interface Owner {
   teardown(run: () => Promise<void> | void): unknown;
 }
@@ -20,6 +32,7 @@ export const testConfig = async (changes: Partial<ConfigInput> = {}): Promise<Co
     server: { port: 0 },
     store: { kind: 'embedded', path: ':memory:' },
     providers: { sim: { kind: 'simulator', ttft: '0ms', tokens_per_second: 1_000_000 } },
+    limits: generousLimits,
     bootstrap: {
       organizations: [
         {

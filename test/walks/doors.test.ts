@@ -14,7 +14,7 @@ for (const [path, body] of Object.entries(requests)) {
     const whole = await post(path, body);
     t.equal(whole.status, 200);
     t.match(await whole.json(), {
-      remaining_credits: null,
+      remaining_credits: Number,
       estimated_credits_used: Number,
       estimated_cost_usd: Number,
     });

@@ -50,7 +50,7 @@ t.test('4.10 an answer keeps every byte of the provider and gains the three cred
   const response = await post('/v1/messages', hello);
   t.equal(response.status, 200);
   const text = await response.text();
-  const added = ',"remaining_credits":null,"estimated_credits_used":60,"estimated_cost_usd":0.006';
+  const added = ',"remaining_credits":99940,"estimated_credits_used":60,"estimated_cost_usd":0.006';
   t.equal(text.replace(added, ''), answer.trimEnd());
   t.ok(text.includes(added), 'price times usage: 1000 x $3 + 200 x $15 a million, at $0.0001 a credit');
   t.match(response.headers.get('x-request-id'), /^req_/);
@@ -73,7 +73,7 @@ t.test('4.10 a stream is passed on byte for byte, but for the event that carries
   t.ok(text.startsWith(before.join('')), 'everything before the end is untouched');
   t.ok(text.endsWith(stop));
   const rewritten = JSON.parse(/event: message_delta\ndata: (.*)\n/.exec(text)![1]!) as object;
-  const fields = { remaining_credits: null, estimated_credits_used: 60, estimated_cost_usd: 0.006 };
+  const fields = { remaining_credits: 99_940, estimated_credits_used: 60, estimated_cost_usd: 0.006 };
   t.match(rewritten, {
     delta: { stop_reason: 'end_turn' },
     usage: { output_tokens: 200, ...fields },

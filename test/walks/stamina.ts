@@ -1,4 +1,4 @@
-import { request } from 'node:http';
+import { request, type IncomingMessage } from 'node:http';
 import type { Test } from 'tap';
 import type { Script } from '../support/fake-provider.js';
 import { APP_KEY, frontProvider, until } from '../support/gateway.js';
@@ -91,7 +91,7 @@ export const holdSlowReader = async (t: Test, totalBytes: number): Promise<void>
     },
   });
   t.teardown(() => sent.destroy());
-  const answer = await new Promise<import('node:http').IncomingMessage>((resolve, reject) => {
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
     sent.on('response', resolve).on('error', reject).end(body);
   });
   let received = 0;

@@ -14,19 +14,21 @@ export type MutationParts = OnceParts;
 
 /**
  * Every change of the administration goes through here: `act` makes it, and what `also` gives for its outcome joins
- * the commit. With an Idempotency-Key that is the kept answer; the request is validated before.
+ * the commit. With an Idempotency-Key that is the kept answer; the request is validated before. `partition` is where
+ * the change is committed; absent = in the organization's own.
  */
 export const mutate = async (
   call: Call,
   parts: MutationParts,
   act: (also: Also<Outcome>) => Promise<Outcome>,
+  partition?: string,
 ): Promise<JsonReply> => {
   const key = call.headers['idempotency-key'];
   if (typeof key !== 'string') return reply(await act(() => []));
 
   const { route, params, query, principal } = call;
   const request = [route.method, route.path, params, [...query], call.body ?? null];
-  const attempt = { organizationId: principal.organization.id, key, request };
+  const attempt = { organizationId: principal.organization.id, partition, key, request };
   const turn = await once(parts, attempt, (keep) => act((outcome) => keep(keptOf(outcome))));
   if (!turn.replayed) return reply(turn.result);
   return json(turn.answer.body, turn.answer.status, { 'idempotent-replayed': 'true' });

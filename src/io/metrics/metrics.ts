@@ -1,5 +1,6 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { Usage } from '../../core/usage.js';
+import { registerLimitFamilies, type LimitMetrics } from './limits.js';
 import { bounded, counter, gauge, histogram, type Distribution, type Value } from './series.js';
 
 /** What the gateway counts. Every method is cheap enough for the hot path and takes names of any number. */
@@ -18,6 +19,7 @@ export interface Metrics {
   degraded(what: string, on: boolean): void;
   configReload(ok: boolean): void;
   authFailures(code: string): void;
+  readonly limits: LimitMetrics;
   render(): Promise<{ contentType: string; text: string }>;
   close(): void;
 }
@@ -128,6 +130,7 @@ export function createMetrics({ version }: MetricsOptions): Metrics {
     authFailures(code) {
       authFailureOf(code).value++;
     },
+    limits: registerLimitFamilies(registry),
     render: async () => ({ contentType: registry.contentType, text: await registry.metrics() }),
     close: () => registry.clear(),
   };

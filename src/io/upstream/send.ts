@@ -33,7 +33,8 @@ export interface Attempt {
 export interface SendOptions<T extends Target> {
   /** In the order of preference. */
   readonly targets: readonly T[];
-  readonly build: (target: T) => Omit<UpstreamRequest, 'signal'>;
+  /** null = this target cannot take the request, and is passed over. */
+  readonly build: (target: T) => Omit<UpstreamRequest, 'signal'> | null;
   readonly signal: AbortSignal;
   readonly breakers: Breakers;
   readonly onAttempt?: (attempt: Attempt) => void;
@@ -78,14 +79,16 @@ export const send = async <T extends Target>(
   throw failure ?? new CircuitOpen(restMs);
 };
 
-/** One target until it answers, its attempts are used up or its circuit is open (then: how long it rests still). */
+/** One target until it answers, its attempts are used up or its circuit is open (then: how long it rests still), or it cannot take the request (then: for ever). */
 const askTarget = async <T extends Target>(
   target: T,
   options: SendOptions<T>,
 ): Promise<UpstreamAnswer | Failure | number> => {
   const { provider, model } = target;
   const { breakers, signal, clock = systemClock, random = Math.random, pause = sleepFor } = options;
-  const request = { ...options.build(target), signal };
+  const built = options.build(target);
+  if (!built) return Infinity;
+  const request = { ...built, signal };
   for (let attempt = 1, failure: Failure | null = null; ; attempt++) {
     if (signal.aborted) throw aborted();
     const pass = breakers.enter(provider.name, model);

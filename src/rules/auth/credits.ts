@@ -3,35 +3,29 @@ import { invalidParameter } from '../../core/errors.js';
 import { newId } from '../../core/ids.js';
 import type { Organization } from '../../core/principal.js';
 import { checkAmount, nowSeconds, type Accounts } from './accounts.js';
-import { balanceOf, changeBalance, type CreditBalance } from './balance.js';
-import { CREDIT_BALANCE, CREDITS, paymentsOf } from './layout.js';
+import { changeFunds, type Grant } from './funds.js';
+import { paymentsOf } from './layout.js';
 import { changeOrganization, getOrganization } from './organizations.js';
 
-/** Adds to the balance, or takes from it; each change leaves an entry with its reason. */
+/** Grants credits, or takes some back; each change leaves an entry with its reason. */
 export const addCredits = async (
   accounts: Accounts,
   organizationId: string,
   amount: number,
   reason: string,
-  { also }: ChangeOptions<CreditBalance> = {},
-): Promise<CreditBalance> => {
+  { also }: ChangeOptions<Grant> = {},
+): Promise<Grant> => {
   checkAmount('amount', amount, { whole: true });
   if (amount === 0) throw invalidParameter('amount', 'must not be 0.');
   const { metered } = await getOrganization(accounts, organizationId);
   if (!metered) throw invalidParameter('amount', 'the organization is not metered.');
-  return changeBalance(
+  return changeFunds(
     accounts,
     organizationId,
-    (balance) => balance + amount,
+    ({ granted, epoch }) => ({ granted: granted + amount, epoch }),
     reason.slice(0, 500),
     also ?? (() => []),
   );
-};
-
-/** null = no balance was ever opened. Whether it counts is the organization's `metered`. */
-export const getBalance = async (accounts: Accounts, organizationId: string): Promise<number | null> => {
-  const stored = await accounts.records.get(organizationId, CREDITS, CREDIT_BALANCE);
-  return stored && balanceOf(stored);
 };
 
 /** Raises what the organization has paid in its life, and with it its tier; the payment is kept as an entry. */

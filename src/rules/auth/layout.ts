@@ -12,7 +12,7 @@ export const projectKeysOf = (projectId: string): string => `project_keys/${proj
 /** A revoked key's record moves here; its pointer stays, so that the secret still answers `revoked_api_key`. */
 export const REVOKED_KEYS = 'revoked_keys';
 export const CREDITS = 'credits';
-export const CREDIT_BALANCE = 'balance';
+export const FUNDS = 'funds';
 export const CREDIT_ENTRIES = 'credit_entries';
 
 export const holdsKeys = (collection: string): boolean =>
@@ -50,7 +50,12 @@ export const KeyRecord = v.object({
 });
 export type KeyRecord = v.InferOutput<typeof KeyRecord>;
 
-export const BalanceRecord = v.object({ balance: v.pipe(v.number(), v.safeInteger()) });
-export type BalanceRecord = v.InferOutput<typeof BalanceRecord>;
+/** What was granted in all, less what was taken back; what is spent lives with the limiter. */
+export const FundsRecord = v.object({
+  granted: v.pipe(v.number(), v.safeInteger()),
+  /** One more each time the balance is set: it begins anew. */
+  epoch: seconds,
+});
+export type FundsRecord = v.InferOutput<typeof FundsRecord>;
 
 export const FreeRequestDay = v.object({ count: v.pipe(v.number(), v.integer()) });

@@ -13,7 +13,7 @@ import {
   nowSeconds,
   type Accounts,
 } from './accounts.js';
-import { openBalance, setBalance } from './balance.js';
+import { openFunds, resetFunds } from './funds.js';
 import { ORGANIZATIONS, OrganizationRecord } from './layout.js';
 
 /** The organization under which anonymous requests run; no record bears its id. */
@@ -87,7 +87,7 @@ export const createOrganization = async (
   if (await findOrganization(accounts, id)) throw alreadyExists(id);
 
   // Another partition, so another commit: a balance nobody owns does no harm, a metered organization without one does.
-  if (credits !== null) await openBalance(accounts, id, credits);
+  if (credits !== null) await openFunds(accounts, id, credits);
   const organization: Organization = { id, name, plan, lifetimePaidUsd, metered: credits !== null };
   const value: OrganizationRecord = {
     name,
@@ -115,7 +115,7 @@ export const setOrganization = async (
   checkFields(changes);
   const { credits } = changes;
   await getOrganization(accounts, id);
-  if (credits !== undefined && credits !== null) await setBalance(accounts, id, credits);
+  if (credits !== undefined && credits !== null) await resetFunds(accounts, id, credits);
   return changeOrganization(
     accounts,
     id,

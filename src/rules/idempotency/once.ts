@@ -14,6 +14,8 @@ export interface OnceParts {
 export interface Attempt {
   /** Whose key it is. */
   readonly organizationId: string;
+  /** Where the change is committed; absent = in the organization's own partition. */
+  readonly partition?: string | undefined;
   /** The header as sent. */
   readonly key: string;
   /** Everything that makes two requests the same one. */
@@ -40,24 +42,25 @@ const LEASE_MS = 60_000;
  */
 export const once = async <T>(
   { records, pepper }: OnceParts,
-  { organizationId, key: sent, request }: Attempt,
+  { organizationId, partition = organizationId, key: sent, request }: Attempt,
   act: (keep: Also<Answer>) => Promise<T>,
 ): Promise<Once<T>> => {
   const key = keyOf(sent);
+  const id = partition === organizationId ? key : `${organizationId} ${key}`;
   const fingerprint = sign(pepper, canonical(request));
   const claim = `idempotency:${sign(pepper, JSON.stringify([organizationId, key]))}`;
   const keep = ({ status, body }: Answer): readonly Step[] => [
     {
       op: 'put',
       collection: COLLECTION,
-      id: key,
+      id,
       value: { fingerprint, status, body } satisfies Kept,
       expect: 'absent',
       ttlMs: KEEP_MS,
     },
   ];
   const replay = async (): Promise<Extract<Once<T>, { replayed: true }> | null> => {
-    const stored = await records.get(organizationId, COLLECTION, key);
+    const stored = await records.get(partition, COLLECTION, id);
     if (!stored) return null;
     const kept = readKept(stored);
     if (kept.fingerprint !== fingerprint)

@@ -29,6 +29,8 @@ export interface Resolved {
   readonly choices: readonly Choice[];
 }
 
+export type Dearest = Pick<Choice, 'price' | 'maxOutputTokens'>;
+
 export const matchesModel = (pattern: string, name: string): boolean =>
   pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
 
@@ -36,6 +38,7 @@ export const matchesModel = (pattern: string, name: string): boolean =>
 export class Catalog {
   readonly #exact = new Map<string, Model>();
   readonly #prefixes: readonly Model[];
+  readonly #dearest = new Map<Model, Dearest>();
 
   constructor(models: readonly Model[]) {
     for (const model of models) {
@@ -57,6 +60,15 @@ export class Catalog {
     return { label: model.name, choices: [choice(model, name), ...fallbacks] };
   }
 
+  /** What a request for this model may cost at most, whichever of its choices answers; null = there is no such model. */
+  dearest(name: string): Dearest | null {
+    const model = this.#find(name);
+    if (!model) return null;
+    let known = this.#dearest.get(model);
+    if (!known) this.#dearest.set(model, (known = dearestOf(this.resolve(name)!.choices)));
+    return known;
+  }
+
   #find(name: string): Model | undefined {
     return this.#exact.get(name) ?? this.#prefixes.find((model) => matchesModel(model.name, name));
   }
@@ -68,3 +80,16 @@ const choice = (model: Model, asked: string): Choice => ({
   maxOutputTokens: model.maxOutputTokens,
   price: model.price,
 });
+
+const dearestOf = (choices: readonly Choice[]): Dearest => {
+  const most = (of: (choice: Choice) => number): number => Math.max(...choices.map(of));
+  return {
+    price: {
+      inputPerMtok: most(({ price }) => price.inputPerMtok),
+      outputPerMtok: most(({ price }) => price.outputPerMtok),
+      cacheReadPerMtok: most(({ price }) => price.cacheReadPerMtok),
+      cacheWritePerMtok: most(({ price }) => price.cacheWritePerMtok),
+    },
+    maxOutputTokens: most(({ maxOutputTokens }) => maxOutputTokens),
+  };
+};

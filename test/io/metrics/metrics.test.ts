@@ -164,6 +164,9 @@ t.test('docs/operating.md lists every series of the gateway, with its labels and
   metrics.circuit('p', false);
   metrics.degraded('store', false);
   metrics.authFailures('invalid_api_key');
+  metrics.limits.decision('inference', 'refused', 'key', 'rpm');
+  metrics.limits.fallback('inference', 'admitted');
+  metrics.limits.settled('settled', 1);
   const { text } = await metrics.render();
   const samples = readExposition(text);
   const given = [...text.matchAll(/^# TYPE (sluice_\S+) (\S+)/gm)].map(([, name, type]) => {

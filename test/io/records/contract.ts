@@ -315,7 +315,9 @@ export function keepTheContract(t: Test, open: () => Promise<Records>): void {
         ),
       );
     await until(() => told(heard[0]) && told(heard[1]));
-    t.match(heard[0].slice(0, 2), [
+    // In a Cluster notices of an earlier test may still be on their way.
+    const own = heard[0].filter((change) => change === null || change.partition === org);
+    t.match(own.slice(0, 2), [
       { partition: org, collection: 'things', id: 'a' },
       { partition: org, collection: 'others', id: 'b' },
     ]);

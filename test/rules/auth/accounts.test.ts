@@ -1,6 +1,7 @@
 import t from 'tap';
 import { AlsoRefused } from '../../../src/io/records/join.js';
-import { addCredits, getBalance, recordPayment } from '../../../src/rules/auth/credits.js';
+import { addCredits, recordPayment } from '../../../src/rules/auth/credits.js';
+import { getFunds } from '../../../src/rules/auth/funds.js';
 import { CREDIT_ENTRIES, paymentsOf } from '../../../src/rules/auth/layout.js';
 import {
   createOrganization,
@@ -19,7 +20,7 @@ for (const [store, open] of Object.entries(stores)) {
     const made = await createOrganization(accounts, { id: 'org_a', name: 'A', plan: 'growth', credits: 500 });
     t.same(made, { id: 'org_a', name: 'A', plan: 'growth', lifetimePaidUsd: 0, metered: true });
     t.same(await getOrganization(accounts, 'org_a'), made);
-    t.equal(await getBalance(accounts, 'org_a'), 500);
+    t.match(await getFunds(accounts, 'org_a'), { granted: 500, epoch: 0 });
     t.same(
       (await listOrganizations(accounts, { limit: 10 })).items.map(({ id }) => id),
       ['org_a', 'org_demo'],
@@ -30,7 +31,7 @@ for (const [store, open] of Object.entries(stores)) {
     t.equal((await getOrganization(accounts, 'org_a')).metered, false);
     await setOrganization(accounts, 'org_a', { credits: 7 });
     t.equal((await getOrganization(accounts, 'org_a')).metered, true);
-    t.equal(await getBalance(accounts, 'org_a'), 7);
+    t.match(await getFunds(accounts, 'org_a'), { granted: 7, epoch: 1 });
   });
 
   t.test(`credits and payments added at once all count, each with an entry (${store})`, async (t) => {
@@ -40,7 +41,7 @@ for (const [store, open] of Object.entries(stores)) {
       ...Array.from({ length: 10 }, (_, i) => addCredits(accounts, 'org_demo', i + 1, 'gift')),
       ...Array.from({ length: 10 }, () => recordPayment(accounts, 'org_demo', 0.1)),
     ]);
-    t.equal(await getBalance(accounts, 'org_demo'), 55);
+    t.equal((await getFunds(accounts, 'org_demo'))?.granted, 55);
     t.equal((await getOrganization(accounts, 'org_demo')).lifetimePaidUsd, 1);
     const entries = await records.list('org_demo', CREDIT_ENTRIES, { limit: 100 });
     t.equal(
@@ -77,14 +78,15 @@ t.test('amounts that are no amounts are refused and change nothing', async (t) =
       (await refusalOf(setOrganization(accounts, 'org_demo', { lifetimePaidUsd }))).param,
       'lifetime_paid_usd',
     );
-  t.equal(await getBalance(accounts, 'org_demo'), 10);
-  t.equal((await addCredits(accounts, 'org_demo', -4, 'correction')).balance, 6);
+  t.equal((await getFunds(accounts, 'org_demo'))?.granted, 10);
+  t.match(await addCredits(accounts, 'org_demo', -4, 'correction'), { amount: -4, reason: 'correction' });
+  t.equal((await getFunds(accounts, 'org_demo'))?.granted, 6);
 });
 
 t.test('credits cannot be added to an organization that is not metered', async (t) => {
   const { accounts } = await inMemory();
   t.equal((await refusalOf(addCredits(accounts, 'org_demo', 5, 'x'))).code, 'invalid_parameter');
-  t.equal(await getBalance(accounts, 'org_demo'), null);
+  t.equal(await getFunds(accounts, 'org_demo'), null);
 });
 
 t.test('D12 projects have the shape of OpenAI’s, and their number is bounded', async (t) => {

@@ -4,7 +4,7 @@ import {
   type BootstrapKey,
   type BootstrapOrganization,
 } from '../../../src/rules/auth/bootstrap.js';
-import { getBalance } from '../../../src/rules/auth/credits.js';
+import { getFunds } from '../../../src/rules/auth/funds.js';
 import { listAdminKeys, listProjectKeys } from '../../../src/rules/auth/keys.js';
 import { getOrganization, setOrganization } from '../../../src/rules/auth/organizations.js';
 import { revokeAdminKey } from '../../../src/rules/auth/revoke.js';
@@ -43,7 +43,7 @@ for (const [store, open] of Object.entries(stores)) {
         { kind: 'project', projectId: 'proj_boot', name: 'app', outcome: 'created', secret: null },
       ],
     });
-    t.equal(await getBalance(accounts, 'org_boot'), 1_000);
+    t.equal((await getFunds(accounts, 'org_boot'))?.granted, 1_000);
     const { authenticate } = authenticatorFor(t, setting);
     t.match(await authenticate(bearer(GIVEN)), { kind: 'project', projectId: 'proj_boot', models: null });
     t.match(await authenticate(bearer(first.keys[0]!.secret!, { rule: 'admin' })), {
@@ -63,7 +63,7 @@ for (const [store, open] of Object.entries(stores)) {
       first.keys.map(({ keyId }) => keyId),
     );
     t.equal((await getOrganization(accounts, 'org_boot')).name, 'Renamed');
-    t.equal(await getBalance(accounts, 'org_boot'), 3);
+    t.equal((await getFunds(accounts, 'org_boot'))?.granted, 3);
   });
 
   t.test(`several replicas that start at once make each thing once (${store})`, async (t) => {
@@ -79,7 +79,7 @@ for (const [store, open] of Object.entries(stores)) {
     t.equal(keys.filter(({ secret }) => secret !== null).length, 1);
     t.equal((await listAdminKeys(accounts, 'org_boot', { limit: 9 })).items.length, 1);
     t.equal((await listProjectKeys(accounts, 'org_boot', 'proj_boot', { limit: 9 })).items.length, 1);
-    t.equal(await getBalance(accounts, 'org_boot'), 1_000);
+    t.equal((await getFunds(accounts, 'org_boot'))?.granted, 1_000);
   });
 
   t.test(`a revoked key does not come back, not even under another name (${store})`, async (t) => {

@@ -1,0 +1,151 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Config } from './config/schema.js';
+import { systemClock } from './core/clock.js';
+import type { Admit } from './core/exchange.js';
+import type { Log } from './core/log.js';
+import { keepFunded, type Funding } from './funding.js';
+import type { Metrics } from './io/metrics/metrics.js';
+import type { Accounts } from './rules/auth/accounts.js';
+import { createEmbeddedLimiter, openEmbeddedLimiter } from './rules/limits/embedded.js';
+import type { LimitEvents } from './rules/limits/events.js';
+import type { Gate, GateOptions } from './rules/limits/gate.js';
+import { createGate } from './rules/limits/gate.js';
+import { guardLimiter, type Guard } from './rules/limits/guard.js';
+import type { Credits, Limiter } from './rules/limits/limiter.js';
+import { openRedisLimiter } from './rules/limits/redis.js';
+import { Refusals } from './rules/limits/refusals.js';
+import { SNAPSHOT } from './rules/limits/snapshot-file.js';
+import { loadTiers, type Tiers } from './rules/limits/tiers.js';
+import { Tally } from './rules/usage/tally.js';
+import { redisOptions, storeFolder } from './store.js';
+
+/** Everything of limits and credits that outlives a reload. */
+export interface LimitGround {
+  readonly guard: Guard;
+  readonly tiers: Tiers;
+  readonly refusals: Refusals;
+  readonly tally: Tally;
+  readonly events: LimitEvents;
+  readonly funding: Funding;
+  /** Gates of all generations, for their leases. */
+  readonly gates: Set<Gate>;
+  close(): Promise<void>;
+}
+
+const HARMLESS = 'noeviction';
+
+const openLimiter = async (config: Config, log: Log): Promise<Limiter> => {
+  if (config.store.kind === 'embedded') return openEmbeddedLimiter({ folder: storeFolder(config), log });
+  const limiter = await openRedisLimiter({
+    ...redisOptions(config, log),
+    keyPrefix: config.store.redis.key_prefix,
+  });
+  const policy = await limiter.evictionPolicy();
+  if (policy !== null && policy !== HARMLESS)
+    log.warn(
+      { policy },
+      'Redis may evict counters and balances, which forgives usage: set maxmemory-policy noeviction',
+    );
+  return limiter;
+};
+
+const eventsFor = (metrics: Metrics, { limits } = metrics): LimitEvents => ({
+  decided: ({ space, outcome, scope, metric, degraded: alone }) => {
+    limits.decision(space, outcome, scope ?? 'none', metric ?? 'none');
+    if (alone) limits.fallback(space, outcome);
+  },
+  settled: (outcome, overdraft) => limits.settled(outcome, overdraft),
+  pruned: (leases) => limits.pruned(leases),
+  clockStepped: () => limits.clockStepped(),
+  degraded: (on) => metrics.degraded('limits', on),
+  waiting: (settlements, dropped) => limits.waiting(settlements, dropped),
+});
+
+export const openLimits = async (
+  config: Config,
+  accounts: Accounts,
+  metrics: Metrics,
+  log: Log,
+): Promise<LimitGround> => {
+  const events = eventsFor(metrics);
+  const { redis, kind } = config.store;
+  const guard = guardLimiter({
+    limiter: await openLimiter(config, log),
+    away: kind === 'redis' ? { mode: redis.on_unavailable, replicasHint: redis.replicas_hint } : null,
+    log,
+    events,
+  });
+  const { records } = accounts;
+  const refusals = new Refusals({ records, log });
+  const tally = new Tally({ records, clock: systemClock, log });
+  const funding = keepFunded(accounts, guard.credits, log);
+  const gates = new Set<Gate>();
+  return {
+    guard,
+    tiers: loadTiers(),
+    refusals,
+    tally,
+    events,
+    funding,
+    gates,
+    async close() {
+      funding.stop();
+      await Promise.all([refusals.close(), tally.close()]);
+      await guard.close();
+    },
+  };
+};
+
+type Priced = ReturnType<GateOptions['priceOf']>;
+
+/** The limits of one configuration. */
+export const createLimitGate = (
+  config: Config,
+  ground: LimitGround,
+  priceOf: (model: string) => Priced,
+  log: Log,
+): { readonly gate: Gate; readonly admit: Admit } => {
+  const { limits, credits } = config;
+  const gate = createGate({
+    guard: ground.guard,
+    tiers: ground.tiers,
+    overrides: limits.overrides,
+    admin: {
+      credentialRpm: limits.admin.credential_rpm,
+      organizationRpm: limits.admin.organization_rpm,
+      concurrent: limits.admin.concurrent,
+    },
+    enforce: limits.enforce,
+    countRefused: limits.count_refused,
+    usdPerCredit: credits.usd_per_credit,
+    priceOf,
+    firstBalance: ground.funding.fund,
+    onRefused: (facts) => ground.refusals.note(facts),
+    log,
+    events: ground.events,
+  });
+  ground.gates.add(gate);
+  const admit: Admit = async (call, demand) => {
+    const { organization } = call.principal;
+    // What was granted while no gateway ran is taken over with the first request.
+    if (organization.metered && !ground.funding.knows(organization.id))
+      await ground.funding.ensure(organization.id);
+    return gate.admit(call, demand);
+  };
+  return { gate, admit };
+};
+
+/** Balances for a command that may run beside a gateway: of the embedded limiter a reading, as it was last kept. */
+export const openCredits = async (
+  config: Config,
+  log: Log,
+): Promise<{ readonly credits: Credits; close(): Promise<void> }> => {
+  if (config.store.kind === 'redis')
+    return openRedisLimiter({ ...redisOptions(config, log), keyPrefix: config.store.redis.key_prefix });
+  const limiter = createEmbeddedLimiter(systemClock);
+  const folder = storeFolder(config);
+  const bytes = folder === null ? null : await readFile(join(folder, SNAPSHOT)).catch(() => null);
+  if (bytes) limiter.restore(bytes);
+  return limiter;
+};

@@ -1,0 +1,58 @@
+import { LRUCache } from 'lru-cache';
+import type { AdmitReply, AdmitRequest, Limits } from './limiter.js';
+
+/** What one replica may let through by itself: its share of every limit. */
+export const shareLimits = (limits: Limits, replicas: number): Limits => {
+  const share = (limit: number | null): number | null =>
+    limit === null || limit === 0 ? limit : Math.max(1, Math.floor(limit / replicas));
+  return {
+    rpm: share(limits.rpm),
+    rpd: share(limits.rpd),
+    tpm: share(limits.tpm),
+    tpd: share(limits.tpd),
+    concurrent: share(limits.concurrent),
+  };
+};
+
+export interface Allowance {
+  /** The balance as last seen. */
+  readonly balance: number;
+  readonly available: number;
+  readonly keyAvailable: number | null;
+}
+
+const MOST = 10_000;
+
+/** Balances as the shared limiter told them last: what there is to spend while it is away. */
+export class Allowances {
+  readonly #ofOrganizations = new LRUCache<string, { readonly balance: number; readonly available: number }>({
+    max: MOST,
+  });
+  readonly #ofKeys = new LRUCache<string, number>({ max: MOST });
+
+  learn({ organizationId, scopes }: AdmitRequest, { credits }: AdmitReply): void {
+    if (!credits) return;
+    const { balance, available, keyAvailable } = credits;
+    if (balance === null) return;
+    this.#ofOrganizations.set(organizationId, { balance, available });
+    if (keyAvailable !== null) this.#ofKeys.set(`${organizationId}\n${scopes.at(-1)!.id}`, keyAvailable);
+  }
+
+  /** After a settlement. */
+  note(organizationId: string, balance: number): void {
+    const known = this.#ofOrganizations.get(organizationId);
+    const available = known ? Math.min(known.available, balance) : balance;
+    this.#ofOrganizations.set(organizationId, { balance, available });
+  }
+
+  balanceOf(organizationId: string): number | null {
+    return this.#ofOrganizations.get(organizationId)?.balance ?? null;
+  }
+
+  of({ organizationId, scopes }: AdmitRequest): Allowance | null {
+    const known = this.#ofOrganizations.get(organizationId);
+    return known
+      ? { ...known, keyAvailable: this.#ofKeys.get(`${organizationId}\n${scopes.at(-1)!.id}`) ?? null }
+      : null;
+  }
+}
