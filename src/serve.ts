@@ -30,6 +30,7 @@ const freshMeter = (): Meter => ({
   provider: null,
   price: null,
   usage: noUsage,
+  live: null,
   costUsd: 0,
   credits: 0,
   upstreamReached: false,

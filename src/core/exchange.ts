@@ -95,6 +95,8 @@ export interface Meter {
   /** Of the target that answers; null before there is one. */
   price: Price | null;
   usage: Usage;
+  /** Of an answer under way: its usage up to now, for whoever must know before the end; null = `usage` is all. */
+  live: (() => Usage) | null;
   costUsd: number;
   credits: number;
   /** The upstream took the request; from here on it may cost something. */

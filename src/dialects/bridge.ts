@@ -1,4 +1,3 @@
-import type { Stage } from '../core/exchange.js';
 import type { Usage } from '../core/usage.js';
 import { chatDialect } from './chat/dialect.js';
 import type {
@@ -8,6 +7,7 @@ import type {
   Forwarded,
   ForwardOptions,
   InferenceRequest,
+  MeteredStage,
   RelayHooks,
 } from './dialect.js';
 import { messagesDialect } from './messages/dialect.js';
@@ -41,7 +41,7 @@ export interface Bridge {
   forward(request: InferenceRequest, options: ForwardOptions): Crossed;
   /** Throws when the bytes are no answer of the upstream's format. */
   whole(answer: Buffer, request: InferenceRequest, options: AnswerOptions): WholeAnswer;
-  stream(request: InferenceRequest, hooks: RelayHooks, estimatedInputTokens: number): Stage;
+  stream(request: InferenceRequest, hooks: RelayHooks, estimatedInputTokens: number): MeteredStage;
 }
 
 export const dialects: Readonly<Record<DialectName, Dialect>> = {

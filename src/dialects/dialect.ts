@@ -57,6 +57,11 @@ export interface RelayHooks {
   truncated(): void;
 }
 
+/** A stage that knows at any time what went through it. */
+export interface MeteredStage extends Stage {
+  readonly usage: Usage;
+}
+
 /** One wire format: how a request is read, how an answer of the same format is metered and completed. */
 export interface Dialect {
   readonly name: DialectName;
@@ -71,5 +76,5 @@ export interface Dialect {
   /** The whole answer with the credit fields added, every other byte as it came. */
   seal(answer: Buffer, fields: CreditFields, shownModel: string | null): Buffer;
   /** A stream of this format towards a client of this format: original bytes, but for the events that must change. */
-  relay(request: InferenceRequest, hooks: RelayHooks): Stage;
+  relay(request: InferenceRequest, hooks: RelayHooks): MeteredStage;
 }

@@ -1,11 +1,11 @@
 import { asGatewayError, GatewayError } from '../core/errors.js';
-import type { Out, Stage } from '../core/exchange.js';
+import type { Out } from '../core/exchange.js';
 import type { Usage } from '../core/usage.js';
 import type { Frame } from '../io/sse/frame.js';
 import { EventTooLarge, FrameScanner } from '../io/sse/scan.js';
 import { Splice } from '../io/sse/splice.js';
 import { UpstreamFault } from '../io/upstream/provider.js';
-import type { CreditFields, RelayHooks } from './dialect.js';
+import type { CreditFields, MeteredStage, RelayHooks } from './dialect.js';
 import { isWhole, unreadable } from './event.js';
 
 /** Where an answer stands: going on, all there, or ended by the upstream's own error. */
@@ -25,7 +25,7 @@ export interface Track {
 }
 
 /** Drives a track: bytes in, frames through it, bytes out, and exactly one ending. */
-export class RelayStage implements Stage {
+export class RelayStage implements MeteredStage {
   done = false;
   readonly #track: Track;
   readonly #hooks: RelayHooks;
@@ -36,6 +36,10 @@ export class RelayStage implements Stage {
   constructor(track: Track, hooks: RelayHooks) {
     this.#track = track;
     this.#hooks = hooks;
+  }
+
+  get usage(): Usage {
+    return this.#track.usage;
   }
 
   feed(chunk: Buffer): Out {

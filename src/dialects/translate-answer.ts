@@ -1,6 +1,5 @@
 import type { GatewayError } from '../core/errors.js';
 import type { InferenceEvent } from '../core/events.js';
-import type { Stage } from '../core/exchange.js';
 import type { Usage } from '../core/usage.js';
 import type { Frame } from '../io/sse/frame.js';
 import type { Splice } from '../io/sse/splice.js';
@@ -8,7 +7,14 @@ import { collectChat } from './chat/collect.js';
 import { ChatDecoder } from './chat/decode.js';
 import { encodeChat } from './chat/encode.js';
 import type { Decoder } from './decoding.js';
-import type { CreditFields, DialectName, InferenceRequest, Json, RelayHooks } from './dialect.js';
+import type {
+  CreditFields,
+  DialectName,
+  InferenceRequest,
+  Json,
+  MeteredStage,
+  RelayHooks,
+} from './dialect.js';
 import type { EncodeOptions, Encoder } from './encoding.js';
 import { objectIn } from './event.js';
 import { collectMessages } from './messages/collect.js';
@@ -127,7 +133,7 @@ export const translateStream = (
   request: InferenceRequest,
   hooks: RelayHooks,
   options: TranslateOptions = {},
-): Stage => {
+): MeteredStage => {
   const decode: TellOptions = {
     shownModel: hooks.shownModel,
     fallbackModel: request.model,

@@ -169,12 +169,14 @@ const streamReply = (answered: Answered, parts: InferenceParts): StreamReply => 
       call.meter.truncated = true;
     },
   };
+  const stage = target.bridge.stream(request, hooks, estimatedInputTokens);
+  call.meter.live = () => stage.usage;
   return {
     kind: 'stream',
     status: 200,
     headers: answered.headers,
     source: answer.body,
-    stage: target.bridge.stream(request, hooks, estimatedInputTokens),
+    stage,
     heartbeat: parts.heartbeat,
   };
 };

@@ -12,19 +12,42 @@ const eventsOf = (name: DialectName): string[] =>
         .split(/(?<=\n\n)/),
     );
 
-const success: Readonly<Record<DialectName, RegExp>> = {
-  messages: /^event: message_stop$/m,
-  chat: /^data: \[DONE\]$/m,
-  responses: /^data: {"type":"response\.(?:completed|incomplete|failed)"/m,
+/** A frame as a client reads it: the last event name counts, and all its data lines make one text. */
+interface Heard {
+  readonly event: string | undefined;
+  readonly data: string;
+  readonly json: { readonly type?: unknown; readonly error?: unknown };
+}
+
+const hear = (frame: string): Heard => {
+  const lines = frame.split('\n');
+  const valuesOf = (field: string): string[] =>
+    lines.filter((line) => line.startsWith(`${field}: `)).map((line) => line.slice(field.length + 2));
+  const data = valuesOf('data').join('\n');
+  let json: unknown = null;
+  try {
+    json = JSON.parse(data);
+  } catch {
+    // No client can read it either.
+  }
+  return {
+    event: valuesOf('event').at(-1),
+    data,
+    json: typeof json === 'object' && json !== null ? json : {},
+  };
 };
 
-const failure: Readonly<Record<DialectName, RegExp>> = {
-  messages: /^event: error$/m,
-  chat: /^data: {"error":/m,
-  responses: /^event: error$/m,
+const isSuccess: Readonly<Record<DialectName, (heard: Heard) => boolean>> = {
+  messages: ({ event }) => event === 'message_stop',
+  chat: ({ data }) => data === '[DONE]',
+  responses: ({ json }) => /^response\.(?:completed|incomplete|failed)$/.test(String(json.type)),
 };
 
-const count = (text: string, pattern: RegExp): number => text.split(pattern).length - 1;
+const isFailure: Readonly<Record<DialectName, (heard: Heard) => boolean>> = {
+  messages: ({ event }) => event === 'error',
+  chat: ({ json }) => json.error !== undefined,
+  responses: ({ event }) => event === 'error',
+};
 
 for (const name of Object.keys(dialects) as DialectName[]) {
   const part = fc.oneof(
@@ -54,7 +77,9 @@ for (const name of Object.keys(dialects) as DialectName[]) {
           const chunks = cutInto(Buffer.from(parts.join(''), 'latin1'), [length]);
           const seen = await replay(name, chunks, resets ? { fault: new Error('reset') } : {});
           const text = seen.output.toString();
-          const [succeeded, failed] = [count(text, success[name]), count(text, failure[name])];
+          const heard = text.split('\n\n').map(hear);
+          const succeeded = heard.filter(isSuccess[name]).length;
+          const failed = heard.filter(isFailure[name]).length;
           return (
             seen.done &&
             succeeded === seen.settled &&

@@ -21,7 +21,8 @@ const CREDITS = 1_000_000;
 const settings = (redis: object): ConfigInput => ({
   version: 1,
   server: { port: 0 },
-  store: { kind: 'redis', redis: { command_timeout: '5s', on_unavailable: 'closed', ...redis } },
+  // A machine under load may be slow without being away.
+  store: { kind: 'redis', redis: { command_timeout: '5s', ...redis } },
   auth: { pepper: 'the-pepper-of-the-test-suite-of-32-or-more-characters' },
   telemetry: { logs: { format: 'json' } },
   providers: { sim: { kind: 'simulator', ttft: '0ms', tokens_per_second: 1_000_000 } },
@@ -95,9 +96,7 @@ const storm = async (t: Test, config: ConfigInput, trouble: () => Promise<void>)
         });
         await response.arrayBuffer();
         statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1);
-        // Closed to everybody while Redis cannot be reached: the client tries again.
-        if (response.status === 503) await sleep(20);
-        else answered++;
+        answered++;
       }
     }),
   );
@@ -115,17 +114,6 @@ const storm = async (t: Test, config: ConfigInput, trouble: () => Promise<void>)
     ({ scope, metric }) => scope === 'organization' && metric === 'requests_per_minute',
   )?.used;
   return { statuses: Object.fromEntries(statuses), counted };
-};
-
-type Outcome = Awaited<ReturnType<typeof storm>>;
-
-/** Not one too many, whatever went wrong; and none lost but those whose answer was. */
-const isExact = (t: Test, { statuses, counted }: Outcome): void => {
-  t.equal(counted, LIMIT, 'the window holds exactly as many as it may');
-  const { 200: admitted = 0, 503: unreached = 0 } = statuses;
-  t.ok(admitted <= LIMIT, `${admitted} were admitted`);
-  // An admission whose answer was lost twice is counted, though its client heard 503.
-  t.ok(admitted >= LIMIT - unreached, `${unreached} found Redis away`);
 };
 
 const exact = { statuses: { 200: LIMIT, 429: CLIENTS * ATTEMPTS - LIMIT }, counted: LIMIT };
@@ -149,7 +137,7 @@ t.test('8.1 and also while connections are killed and scripts flushed', async (t
     await sleep(150);
   });
   t.ok(rounds >= 3, `${rounds} rounds of trouble`);
-  isExact(t, outcome);
+  t.strictSame(outcome, exact);
 });
 
 /** Moves a slot with its keys from one master to another, as a reshard does. */
@@ -184,7 +172,7 @@ t.test('8.1 and also on a Redis Cluster of three while the slots of the organiza
     await sleep(300);
   });
   t.ok(moves >= 2, `${moves} moves`);
-  isExact(t, outcome);
+  t.strictSame(outcome, exact);
 });
 
 t.test('8 a gateway killed with 32 streams in flight holds no place beyond the lease', async (t) => {
@@ -205,6 +193,12 @@ t.test('8 a gateway killed with 32 streams in flight holds no place beyond the l
     return { status: response.status, body: (await response.json()) as { remaining_credits?: number } };
   };
   t.equal((await ask()).status, 429, 'all places are taken');
+  const client = plainClient(redis.port);
+  t.teardown(() => client.disconnect());
+  const scriptsRun = async (): Promise<number> =>
+    Number(/cmdstat_evalsha:calls=(\d+)/.exec(await client.info('commandstats'))?.[1] ?? 0);
+  const before = await scriptsRun();
+  await until(async () => (await scriptsRun()) > before, 'the leases are renewed', 20_000);
   await doomed.kill();
   const killedMs = Date.now();
   let last = await ask();
@@ -219,7 +213,7 @@ t.test('8 a gateway killed with 32 streams in flight holds no place beyond the l
   );
   t.ok(Date.now() - killedMs < 33_000, 'within the lease of 30 seconds');
   const charged = CREDITS - last.body.remaining_credits!;
-  t.ok(charged >= 10 && charged <= 10 + 32 * 50, `${charged} credits: nothing is charged twice`);
+  t.equal(charged, 10 + 32, 'each stream pays for the one token it delivered, once');
   const again = await ask();
   t.equal(again.body.remaining_credits, last.body.remaining_credits! - 10, 'and nothing more is held');
 });

@@ -210,12 +210,15 @@ export const createGate = (options: GateOptions): Gate => {
     const bucket = { space, organizationId, scopes, quotas, leaseId };
     const renewable: Renewable | null = renew && {
       renew,
-      progress: () => ({
-        ...bucket,
-        tokens: tokensOf(meter.usage),
-        creditsUsed: meter.price ? creditsFor(costUsd(meter.usage, meter.price), usdPerCredit) : 0,
-        hold: credits?.hold ?? null,
-      }),
+      progress: () => {
+        const usage = meter.live?.() ?? meter.usage;
+        return {
+          ...bucket,
+          tokens: tokensOf(usage),
+          creditsUsed: meter.price ? creditsFor(costUsd(usage, meter.price), usdPerCredit) : 0,
+          hold: credits?.hold ?? null,
+        };
+      },
     };
     if (renewable) renewals.add(renewable);
     const end = async ({ usage, credits: used }: Spent): Promise<Settlement> => {

@@ -2,6 +2,7 @@ import type { Clock } from '../../core/clock.js';
 import { openRedis } from '../../io/redis/connect.js';
 import type { RedisLink, RedisOptions } from '../../io/redis/connect.js';
 import { loadLua } from '../../io/redis/lua.js';
+import { resending } from '../../io/redis/resend.js';
 import {
   LEASE_TTL_MS,
   SETTLED_TTL_MS,
@@ -69,10 +70,17 @@ export interface RedisLimiter extends Limiter {
  */
 export const openRedisLimiter = async (options: RedisLimiterOptions): Promise<RedisLimiter> => {
   if (/[{}]/.test(options.keyPrefix)) throw new RangeError('The key prefix must not contain braces.');
-  return createRedisLimiter(await openRedis(options), `${options.keyPrefix}rl:`, options.clock ?? null);
+  const link = await openRedis(options);
+  const resend = resending(link.client, options.commandTimeoutMs);
+  return createRedisLimiter(link, resend, `${options.keyPrefix}rl:`, options.clock ?? null);
 };
 
-const createRedisLimiter = (link: RedisLink, prefix: string, clock: Clock | null): RedisLimiter => {
+const createRedisLimiter = (
+  link: RedisLink,
+  resend: ReturnType<typeof resending>,
+  prefix: string,
+  clock: Clock | null,
+): RedisLimiter => {
   const { client } = link;
   const time = (): number | '' => clock?.nowMs() ?? '';
   const home = (organizationId: string): string => `${prefix}{${nameOf(organizationId)}}:`;
@@ -114,7 +122,8 @@ const createRedisLimiter = (link: RedisLink, prefix: string, clock: Clock | null
     ];
     for (const quota of quotas)
       args.push(QUOTA_KINDS[quota.window], subjectOf(quota), orNone(quota.requests), orNone(quota.tokens));
-    return readAdmitReply((await admit(client, [...plan.keys, plan.marker + leaseId], args)) as Raw, request);
+    const keys = [...plan.keys, plan.marker + leaseId];
+    return readAdmitReply((await resend(() => admit(client, keys, args))) as Raw, request);
   };
 
   const change = async (
@@ -164,9 +173,8 @@ const createRedisLimiter = (link: RedisLink, prefix: string, clock: Clock | null
         ...plan.tags,
         ...request.quotas.flatMap((quota) => [QUOTA_KINDS[quota.window], subjectOf(quota)]),
       ];
-      return readSettleReply(
-        (await settle(client, [...plan.keys, plan.marker + request.leaseId], args)) as Raw,
-      );
+      const keys = [...plan.keys, plan.marker + request.leaseId];
+      return readSettleReply((await resend(() => settle(client, keys, args))) as Raw);
     },
     renew: async (leases: readonly Progress[]): Promise<RenewReply> => {
       let missing = 0;

@@ -48,6 +48,7 @@ export const callOf = (principal: Principal, limits: LimitFamily = 'inference'):
     provider: null,
     price: null,
     usage: noUsage,
+    live: null,
     costUsd: 0,
     credits: 0,
     upstreamReached: false,

@@ -204,7 +204,7 @@ t.test('a lease is renewed with its progress for as long as it runs', async (t) 
   const call = callOf(principalWith({ metered: true }));
   const lease = await gate.admit(call, demand(100, 200));
   call.meter.price = price;
-  call.meter.usage = spent(100, 40, 0).usage;
+  call.meter.live = () => spent(100, 40, 0).usage; // as a stream tells it
   for (let n = 0; n < 3; n++) {
     const before = calls.renew;
     clock.advance(20_000);
