@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { silentLog } from '../../core/log.js';
-import type { Log } from '../../core/log.js';
 import { openRedis } from '../redis/connect.js';
 import type { RedisLink, RedisOptions } from '../redis/connect.js';
 import { loadLua } from '../redis/lua.js';
@@ -8,6 +7,7 @@ import { ChangeFeed } from './change-feed.js';
 import { checkCollection, checkId, checkPartition, checkPlace, checkSteps } from './names.js';
 import { StoreUnavailable } from './records.js';
 import type { Change, Committed, Page, Pointer, Records, Step, Stored } from './records.js';
+import { resending } from '../redis/resend.js';
 import { RedisPointers } from './redis-pointers.js';
 
 export interface RedisRecordsOptions extends RedisOptions {
@@ -33,7 +33,7 @@ const swap = loadLua(new URL('./swap.lua', import.meta.url));
 export async function openRedisRecords(options: RedisRecordsOptions): Promise<Records> {
   if (/[{}]/.test(options.keyPrefix)) throw new RangeError('The key prefix must not contain braces.');
   const link = await openRedis(options).catch(asUnavailable);
-  const records = new RedisRecords(link, options.keyPrefix, options.log ?? silentLog);
+  const records = new RedisRecords(link, options);
   try {
     await records.listen();
   } catch (error) {
@@ -50,14 +50,18 @@ class RedisRecords implements Records {
   readonly #owner = randomBytes(9).toString('base64url');
   readonly #pointers: RedisPointers;
   readonly #feed: ChangeFeed;
+  readonly #send: <T>(call: () => Promise<T>) => Promise<T>;
   #claims = 0;
 
-  constructor(link: RedisLink, prefix: string, log: Log) {
+  constructor(link: RedisLink, { keyPrefix, commandTimeoutMs, log = silentLog }: RedisRecordsOptions) {
+    // Everything sent here may arrive twice.
+    const resend = resending(link.client, commandTimeoutMs);
+    this.#send = (call) => resend(call).catch(asUnavailable);
     this.#feed = new ChangeFeed(log);
     this.#link = link;
-    this.#prefix = prefix;
-    this.#channel = `${prefix}changes`;
-    this.#pointers = new RedisPointers(link.client, prefix, swap, async (to) => {
+    this.#prefix = keyPrefix;
+    this.#channel = `${keyPrefix}changes`;
+    this.#pointers = new RedisPointers(link.client, keyPrefix, swap, async (to) => {
       return (await this.get(to.partition, to.collection, to.id)) !== null;
     });
   }
@@ -74,7 +78,7 @@ class RedisRecords implements Records {
   async get(partition: string, collection: string, id: string): Promise<Stored | null> {
     checkPlace(partition, collection, id);
     const { hash, own } = this.#keys(partition, collection, id);
-    return decode(id, await send(() => get(this.#link.client, [hash, own], [id])));
+    return decode(id, await this.#send(() => get(this.#link.client, [hash, own], [id])));
   }
 
   async list(partition: string, collection: string, page: Page) {
@@ -82,7 +86,7 @@ class RedisRecords implements Records {
     checkCollection(collection);
     const { hash, index } = this.#keys(partition, collection, '');
     const args = [page.order ?? 'asc', page.after ?? '', page.limit + 1];
-    const reply = (await send(() => list(this.#link.client, [index, hash], args))) as string[];
+    const reply = (await this.#send(() => list(this.#link.client, [index, hash], args))) as string[];
     const items: Stored[] = [];
     for (let i = 0; i < reply.length && items.length < page.limit; i += 2)
       items.push(decode(reply[i]!, reply[i + 1])!);
@@ -91,7 +95,7 @@ class RedisRecords implements Records {
 
   async commit(partition: string, steps: readonly Step[]): Promise<Committed> {
     checkSteps(partition, steps);
-    const reservation = await this.#pointers.reserve(steps, send);
+    const reservation = await this.#pointers.reserve(steps, this.#send);
     if (!reservation.ok) return reservation;
     // An outcome that stays unknown leaves the pointers: they lead to no record, or to the right one.
     const committed = await this.#apply(partition, steps);
@@ -123,7 +127,7 @@ class RedisRecords implements Records {
       places.push([step.collection, step.id]);
     }
     const message = JSON.stringify({ partition, places } satisfies ChangeMessage);
-    const reply = await send(() =>
+    const reply = await this.#send(() =>
       commit(this.#link.client, keys, [REPLY_KEPT_MS, this.#channel, message, ...args]),
     );
     return readCommitted(reply as CommitReply, steps, positions);
@@ -131,19 +135,19 @@ class RedisRecords implements Records {
 
   async generation(partition: string): Promise<number> {
     checkPartition(partition);
-    return Number(await send(() => this.#link.client.get(`${this.#tag(partition)}g`)));
+    return Number(await this.#send(() => this.#link.client.get(`${this.#tag(partition)}g`)));
   }
 
   async find(digest: string): Promise<Pointer | null> {
     checkId(digest);
-    return send(() => this.#pointers.find(digest));
+    return this.#send(() => this.#pointers.find(digest));
   }
 
   async claim(name: string, ttlMs: number): Promise<boolean> {
     checkId(name);
     const key = `${this.#prefix}c:${name}`;
     const token = `${this.#owner}:${this.#claims++}`;
-    return send(async () => {
+    return this.#send(async () => {
       if (await this.#link.client.set(key, token, 'PX', Math.ceil(ttlMs), 'NX')) return true;
       // Sent twice after a lost connection, the first may have taken it.
       return (await this.#link.client.get(key)) === token;
@@ -152,20 +156,20 @@ class RedisRecords implements Records {
 
   async unclaim(name: string): Promise<void> {
     checkId(name);
-    await send(() => swap(this.#link.client, [`${this.#prefix}c:${name}`], [`${this.#owner}:`, '']));
+    await this.#send(() => swap(this.#link.client, [`${this.#prefix}c:${name}`], [`${this.#owner}:`, '']));
   }
 
   async noteUses(partition: string, uses: ReadonlyMap<string, number>): Promise<void> {
     checkPartition(partition);
     if (uses.size === 0) return;
     const args = [...uses].flat();
-    await send(() => noteUses(this.#link.client, [`${this.#tag(partition)}u`], args));
+    await this.#send(() => noteUses(this.#link.client, [`${this.#tag(partition)}u`], args));
   }
 
   async lastUses(partition: string, ids: readonly string[]): Promise<readonly (number | null)[]> {
     checkPartition(partition);
     if (ids.length === 0) return [];
-    const uses = await send(() => this.#link.client.hmget(`${this.#tag(partition)}u`, ...ids));
+    const uses = await this.#send(() => this.#link.client.hmget(`${this.#tag(partition)}u`, ...ids));
     return uses.map((use) => (use === null ? null : Number(use)));
   }
 
@@ -174,7 +178,7 @@ class RedisRecords implements Records {
   }
 
   async ping(): Promise<void> {
-    await send(() => this.#link.client.ping());
+    await this.#send(() => this.#link.client.ping());
   }
 
   close(): Promise<void> {
@@ -239,16 +243,6 @@ function decode(id: string, text: unknown): Stored | null {
     revision: Number(text.slice(0, end)),
     value: JSON.parse(text.slice(end + 1)) as Stored['value'],
   };
-}
-
-/** One resend after a silence: everything sent here may arrive twice. */
-async function send<T>(call: () => Promise<T>): Promise<T> {
-  try {
-    return await call();
-  } catch (error) {
-    if (!(error instanceof Error && error.message === 'Command timed out')) return asUnavailable(error);
-  }
-  return call().catch(asUnavailable);
 }
 
 /** ioredis hangs a command's arguments on its errors, secrets included: only the message goes on. */

@@ -17,7 +17,9 @@ export const resending =
       try {
         return await call();
       } catch (error) {
-        if ((error as Error).name === 'ReplyError' || resends === MOST_RESENDS) throw error;
+        const isAnswer = (error as Error).name === 'ReplyError';
+        const isLate = resends > 0 && performance.now() > giveUpMs;
+        if (isAnswer || isLate || resends === MOST_RESENDS) throw error;
         // The client may not have noticed yet that its connection is gone.
         await sleep(PAUSE_MS);
         if (!(await isReadyWithin(client, giveUpMs - performance.now()))) throw error;
