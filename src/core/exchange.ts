@@ -184,6 +184,8 @@ export interface TunnelReply {
 export interface Stage {
   readonly done: boolean;
   feed(chunk: Buffer): Out;
+  /** What may leave while a promise of `feed` is pending; its bytes come after these. */
+  early(): Buffer | null;
   /** The upstream ended cleanly. */
   end(): Out;
   /** The upstream failed, or the gateway stops: gives the ending of the client's format. */

@@ -56,6 +56,11 @@ export class RelayStage implements MeteredStage {
     return this.#out.take();
   }
 
+  /** The last deltas do not wait for the settlement: a client pays for what it was sent. */
+  early(): Buffer | null {
+    return this.#out.take();
+  }
+
   end(): Out {
     return this.#stop(
       new GatewayError('provider_error', 'The provider ended its answer before it was complete.'),

@@ -91,6 +91,7 @@ class Pump {
     }
     if (out instanceof Promise) {
       this.#reply.source.pause();
+      this.#take(this.#reply.stage.early());
       this.#await(out, this.#onFed);
     } else this.#take(out);
   };
@@ -186,12 +187,9 @@ class Pump {
       return;
     }
     if (ending.kind === 'fail') {
-      if (!this.#headOut) {
-        this.#reject(ending.error);
-        return;
-      }
-      if (this.#failure) {
-        this.#abandon();
+      if (!this.#headOut || this.#failure) {
+        if (this.#headOut) this.#abandon();
+        else this.#reject(ending.error);
         return;
       }
       this.#failure = { cause: ending.error };

@@ -25,6 +25,7 @@ const stageWith = (parts: Partial<Stage> = {}): Stage => ({
   end: () => null,
   fail: failWords,
   leave: () => {},
+  early: () => null,
   ...parts,
 });
 

@@ -81,6 +81,7 @@ t.test('HEAD of a stream has no body and destroys the source', async (t) => {
     end: () => null,
     fail: () => null,
     leave: () => undefined,
+    early: () => null,
   };
   const { res, sent } = await see(
     t,

@@ -1,0 +1,79 @@
+import { request } from 'node:https';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t from 'tap';
+import { createAuthority } from '../io/upstream/certificate.js';
+import { jsonAnswer } from '../support/fake-provider.js';
+import { frontProvider, runGateway, UPSTREAM_KEY } from '../support/gateway.js';
+
+const passthrough = [{ path: '/v1/embeddings', unmoderated: true }];
+const embedding = { object: 'list', data: [{ embedding: [0.5, 0.25] }] };
+
+t.test(
+  "D43 a listed path goes through with our key in place of the client's, metered by an estimate",
+  async (t) => {
+    const { post, upstream, url } = await frontProvider(t, 'openai_chat', jsonAnswer(200, embedding), {
+      provider: { passthrough },
+    });
+    const response = await post('/v1/embeddings', { model: 'e', input: 'text' }, { cookie: 'a=b' });
+    t.equal(response.status, 200);
+    t.strictSame(await response.json(), embedding);
+    t.match(response.headers.get('x-request-id'), /^req_/);
+    const seen = upstream.requests[0]!;
+    t.equal(seen.headers.authorization, `Bearer ${UPSTREAM_KEY}`);
+    t.equal(seen.headers['cookie'], undefined);
+    t.strictSame(JSON.parse(seen.body), { model: 'e', input: 'text' });
+    t.match(
+      await (await fetch(`${url}/metrics`)).text(),
+      /sluice_tokens_total\{model="other",kind="input"\} [1-9]/,
+    );
+  },
+);
+
+t.test('D43 no unlisted path, no stranger and no other method comes through', async (t) => {
+  const { post, upstream, url } = await frontProvider(t, 'openai_chat', jsonAnswer(200, embedding), {
+    provider: { passthrough },
+  });
+  t.equal((await post('/v1/rerank', {})).status, 404);
+  t.equal((await fetch(`${url}/v1/embeddings`, { method: 'POST', body: '{}' })).status, 401);
+  t.equal((await fetch(`${url}/v1/embeddings`)).status, 405);
+  t.equal(upstream.requests.length, 0);
+});
+
+t.test('D43 a provider that refuses our key there is our failure too', async (t) => {
+  const { post } = await frontProvider(t, 'openai_chat', jsonAnswer(401, {}), { provider: { passthrough } });
+  const response = await post('/v1/embeddings', {});
+  t.equal(response.status, 502);
+  t.match(await response.json(), { error: { code: 'provider_error' } });
+});
+
+t.test('D46 with tls configured the listener speaks https', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-tls-'));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const authority = createAuthority();
+  const { cert, key } = authority.issue({ dns: 'localhost' });
+  const [certFile, keyFile] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
+  writeFileSync(certFile, cert);
+  writeFileSync(keyFile, key);
+  const { gateway } = await runGateway(t, { server: { port: 0, tls: { cert: certFile, key: keyFile } } });
+  const status = await new Promise((resolve, reject) => {
+    request(
+      {
+        port: gateway.address.port,
+        host: '127.0.0.1',
+        servername: 'localhost',
+        path: '/healthz',
+        ca: authority.pem,
+        agent: false,
+      },
+      (answer) => {
+        answer.resume();
+        resolve(answer.statusCode);
+      },
+    )
+      .on('error', reject)
+      .end();
+  });
+  t.equal(status, 200);
+});
