@@ -19,6 +19,8 @@ function placeOf(file: string): Place {
       return { floor: 0, room: 'core' };
     case 'config': // describes the file; what it describes is built elsewhere
       return { floor: 1, room: 'config' };
+    case 'text': // what can be read out of text, whoever asks
+      return { floor: 1, room: 'text' };
     case 'io':
       return { floor: 1, room: second.includes('.') ? 'io' : `io/${second}` };
     case 'dialects':

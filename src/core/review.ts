@@ -1,0 +1,66 @@
+/** What moderation knows by name: OpenAI's categories, of which the seed's are six. */
+export const categories = [
+  'harassment',
+  'harassment/threatening',
+  'hate',
+  'hate/threatening',
+  'illicit',
+  'illicit/violent',
+  'self-harm',
+  'self-harm/intent',
+  'self-harm/instructions',
+  'sexual',
+  'sexual/minors',
+  'violence',
+  'violence/graphic',
+] as const;
+
+export type Category = (typeof categories)[number];
+
+/** Blocked in every request and answer, whatever the configuration says (seed 1). */
+export const alwaysBlocked = ['self-harm', 'sexual/minors'] as const satisfies readonly Category[];
+
+/** From 0 to 1; 0.5 is the default threshold of every category. A category that is not there was not judged. */
+export type Scores = ReadonlyMap<Category, number>;
+
+/** Which side of an exchange is read. */
+export type Direction = 'request' | 'response';
+
+/** In rising severity; `rewrite` and `summary` share one step (D18). */
+export const decisions = ['allow', 'rewrite', 'summary', 'escalate', 'refuse'] as const;
+
+export type Decision = (typeof decisions)[number];
+
+/** How the organization's configuration was being rolled out when it decided (D22). */
+export type RolloutMode = 'enforced' | 'shadow' | 'canary' | 'rollback';
+
+/** One thing that was found, by the rule that found it. Never the text itself. */
+export interface Match {
+  readonly kind: 'category' | 'denylist' | 'allowlist' | 'policy' | 'redaction';
+  readonly direction: Direction;
+  /** The category, the term, the policy's id, or the kind of data that was masked. */
+  readonly name: string;
+  readonly score?: number;
+  readonly policyName?: string;
+  readonly policyVersion?: number;
+  /** Where the text stood in the request: `messages.0.content`. */
+  readonly at?: string;
+  /** Whether it had a say in what happened; a monitoring policy only records. */
+  readonly enforcing: boolean;
+}
+
+/** What was decided about one exchange, for its headers and its audit event. */
+export interface Judgement {
+  readonly decision: Decision;
+  /** What was done: `allow` where the decision was only recorded. */
+  readonly effective: Decision;
+  readonly enforced: boolean;
+  readonly rolloutMode: RolloutMode;
+  readonly reasonCode: string;
+  readonly policyId: string | null;
+  readonly triggeredCategories: readonly string[];
+  readonly matches: readonly Match[];
+  readonly direction: Direction;
+  /** Values masked on both sides. */
+  readonly redactions: number;
+}
