@@ -143,6 +143,31 @@ export const errorTable = {
     429,
     'A request, token or concurrency limit is reached. Wait `Retry-After` seconds.',
   ),
+  content_blocked: entry(
+    'moderation_error',
+    400,
+    'Moderation refused the request: a category that is always blocked, or one that was asked for. Do not repeat it.',
+  ),
+  policy_blocked: entry(
+    'policy_error',
+    400,
+    'A policy of the organization refused the request. Do not repeat it; `x-policy-reason-code` says which rule.',
+  ),
+  project_mismatch: entry(
+    'permission_error',
+    403,
+    'The key belongs to another project than the one `X-Policy-Project` names.',
+  ),
+  audit_unavailable: entry(
+    'internal_error',
+    503,
+    'The audit trail has no room, and this organization is not served without it. Try again later.',
+  ),
+  upgrade_refused: entry(
+    'validation_error',
+    426,
+    'WebSocket is not served here. Send the same request over HTTP; streams are server-sent events.',
+  ),
   provider_rejected: entry(
     'provider_error',
     400,
