@@ -1,7 +1,5 @@
-import type { Usage } from '../core/usage.js';
 import { chatDialect } from './chat/dialect.js';
 import type {
-  CreditFields,
   Dialect,
   DialectName,
   Forwarded,
@@ -10,10 +8,13 @@ import type {
   MeteredStage,
   RelayHooks,
 } from './dialect.js';
+import type { Guard } from './guard.js';
 import { messagesDialect } from './messages/dialect.js';
 import { responsesDialect } from './responses/dialect.js';
-import { translateStream, translateWhole } from './translate-answer.js';
+import { translateStream } from './translate-stream.js';
+import { guardWhole, translateWhole, type WholeAnswer } from './translate-whole.js';
 import { withoutForeignReasoning } from './translate/foreign-reasoning.js';
+import { adaptBody } from './translate/same-format.js';
 import { translateRequest } from './translate/translate.js';
 
 export interface Crossed extends Forwarded {
@@ -26,12 +27,8 @@ export interface AnswerOptions {
   readonly shownModel: string | null;
   /** Charged where the upstream does not tell its input tokens. */
   readonly estimatedInputTokens: number;
-}
-
-export interface WholeAnswer {
-  readonly usage: Usage;
-  /** The answer in the client's format, with the credit fields. */
-  seal(fields: CreditFields): Buffer;
+  /** Reads the answer before it leaves; null = nobody does. */
+  readonly guard: Guard | null;
 }
 
 /** How a client of one format reaches an upstream of another, or of its own. */
@@ -40,7 +37,7 @@ export interface Bridge {
   /** Throws the 400 that names what cannot be carried over. */
   forward(request: InferenceRequest, options: ForwardOptions): Crossed;
   /** Throws when the bytes are no answer of the upstream's format. */
-  whole(answer: Buffer, request: InferenceRequest, options: AnswerOptions): WholeAnswer;
+  whole(answer: Buffer, request: InferenceRequest, options: AnswerOptions): Promise<WholeAnswer>;
   stream(request: InferenceRequest, hooks: RelayHooks, estimatedInputTokens: number): MeteredStage;
 }
 
@@ -50,30 +47,23 @@ export const dialects: Readonly<Record<DialectName, Dialect>> = {
   responses: responsesDialect,
 };
 
-const nothing: readonly string[] = [];
-
 /** Original bytes, but for what must change. */
 const within = (dialect: Dialect): Bridge => ({
   upstreamPath: dialect.upstreamPath,
-  forward: (request, options) => ({
-    ...dialect.forward({ ...request, body: withoutForeignReasoning(dialect.name, request.body) }, options),
-    dropped: nothing,
-  }),
-  whole: (answer, _request, { shownModel }) => ({
-    usage: dialect.inspect(answer).usage,
-    seal: (fields) => dialect.seal(answer, fields, shownModel),
-  }),
-  stream: (request, hooks) => dialect.relay(request, hooks),
+  forward: (request, options) => {
+    const own = withoutForeignReasoning(dialect.name, request.body);
+    const { body, dropped } = adaptBody(dialect.name, own, options.flags);
+    return { ...dialect.forward({ ...request, body }, options), dropped };
+  },
+  whole: (answer, request, { guard, shownModel }) => guardWhole(dialect, answer, request, guard, shownModel),
+  stream: (request, hooks, estimatedInputTokens) => dialect.relay(request, hooks, estimatedInputTokens),
 });
 
 /** Through the neutral request and the neutral events. */
 const across = (client: DialectName, upstream: DialectName): Bridge => ({
   upstreamPath: dialects[upstream].upstreamPath,
   forward: (request, options) => translateRequest(client, upstream, request, options),
-  whole: (answer, request, options) => {
-    const { usage, body } = translateWhole(upstream, client, answer, request, options);
-    return { usage, seal: (fields) => Buffer.from(JSON.stringify({ ...body, ...fields })) };
-  },
+  whole: (answer, request, options) => translateWhole(upstream, client, answer, request, options),
   stream: (request, hooks, estimatedInputTokens) =>
     translateStream(upstream, client, request, hooks, { estimatedInputTokens }),
 });

@@ -1,7 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Stage } from '../core/exchange.js';
 import type { GatewayError } from '../core/errors.js';
+import type { UpstreamFlags } from '../core/upstream-flags.js';
 import type { Usage } from '../core/usage.js';
+import type { Guard } from './guard.js';
 
 export const dialectNames = ['messages', 'responses', 'chat'] as const;
 
@@ -34,6 +36,8 @@ export interface ForwardOptions {
   readonly defaultMaxTokens: number;
   /** What the caller may have at most, whatever it asks for; absent = no such bound. */
   readonly mostTokens?: number | undefined;
+  /** What is particular to this upstream; absent = as the format says. */
+  readonly flags?: Partial<UpstreamFlags>;
 }
 
 export interface Forwarded {
@@ -45,6 +49,8 @@ export interface Forwarded {
 export interface RelayHooks {
   /** The model name the client asked for, where it differs from the upstream's; else null and the bytes stay. */
   readonly shownModel: string | null;
+  /** Reads the answer before it leaves; null = nobody does. */
+  readonly guard: Guard | null;
   /** Called with the usage known so far, whenever it grows. */
   usage(usage: Usage): void;
   /** Called at the first piece of answer text, reasoning or tool arguments. */
@@ -76,5 +82,5 @@ export interface Dialect {
   /** The whole answer with the credit fields added, every other byte as it came. */
   seal(answer: Buffer, fields: CreditFields, shownModel: string | null): Buffer;
   /** A stream of this format towards a client of this format: original bytes, but for the events that must change. */
-  relay(request: InferenceRequest, hooks: RelayHooks): MeteredStage;
+  relay(request: InferenceRequest, hooks: RelayHooks, estimatedInputTokens: number): MeteredStage;
 }

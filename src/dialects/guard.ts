@@ -3,7 +3,7 @@ import type { BlockKind } from '../core/events.js';
 /** A run of text that is read by itself: a block, a call's arguments, one of several choices. */
 export interface Channel {
   readonly kind: BlockKind;
-  /** Of its own within the answer. */
+  /** Its own within the answer. */
   readonly id: string;
 }
 
@@ -16,8 +16,10 @@ export interface Edit {
 
 /** Why an answer does not go on. */
 export interface Stop {
-  /** What the client is shown in place of the rest. */
+  /** What the refusal says. */
   readonly notice: string;
+  /** Text that stands in place of what was kept back; null = none does. */
+  readonly text: string | null;
   /** Set where the answer may be asked for once more with this instruction, nothing having been sent yet. */
   readonly instruction: string | null;
 }
@@ -37,8 +39,19 @@ export interface Guard {
   /** Edits that end at or before `clear` and were not taken before, in their order. */
   takeEdits(): readonly Edit[];
   readonly stop: Stop | null;
-  /** Someone else is being asked: nothing may leave beyond `clear` until it settles. It never rejects. */
+  /** Someone else is being asked: nothing more is to be read until it settles. It never rejects. */
   readonly pending: Promise<void> | null;
   /** The same edits on text that repeats what was said, such as the final event of a format. */
-  mask(text: string): string;
+  mask(kind: BlockKind, text: string): string;
 }
+
+/** A piece of text and where it stands in the JSON it came in; `path` null = it is read, but never changed. */
+export interface Said {
+  readonly channel: Channel;
+  readonly text: string;
+  readonly path: readonly (string | number)[] | null;
+  /** What stands there is not the text but the JSON it spells. */
+  readonly json?: true;
+}
+
+export const nothingSaid: readonly Said[] = [];

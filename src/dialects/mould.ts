@@ -1,5 +1,4 @@
 import type { Frame } from '../io/sse/frame.js';
-import type { Strand } from './teller.js';
 
 const [LF, SPACE, QUOTE, BACKSLASH, ZERO, NINE] = [0x0a, 0x20, 0x22, 0x5c, 0x30, 0x39];
 /** An upstream whose deltas never look alike is not studied for ever. */
@@ -20,15 +19,15 @@ interface Span {
  * Deltas of one block differ in their text, a number and padding only. Learnt from one that was parsed, the bytes around
  * those tell the next of its kind without a parse: equal around its gaps, it is the same JSON but for what they hold.
  */
-export class Mould {
-  #strand: Strand | null = null;
+export class Mould<Source extends object> {
+  #source: Source | null = null;
   #walls: readonly string[] = [];
   #gaps: readonly Gap[] = [];
   #failures = 0;
 
   /** The text of a frame that fits; null = parse it. */
   textOf(frame: Frame): string | null {
-    if (this.#strand === null) return null;
+    if (this.#source === null) return null;
     const { view, end } = frame;
     const walls = this.#walls;
     let at = frame.start;
@@ -49,11 +48,11 @@ export class Mould {
   }
 
   /** `text` stands in the frame under `key`, and nothing else in the frame matters. */
-  learn(frame: Frame, key: string, text: string, strand: Strand): void {
+  learn(frame: Frame, key: string, text: string, source: Source): void {
     if (this.#failures > FAILURES_BOUND) return;
     this.#failures++;
-    this.#strand = null;
-    const { source, start, end } = frame;
+    this.#source = null;
+    const { source: bytes, start, end } = frame;
     const written = spanBehind(frame, `"${key}":"`, 'text');
     if (!written || textBetween(frame, written.from, written.to) !== text) return;
     const spans = [
@@ -66,22 +65,22 @@ export class Mould {
       .sort((a, b) => a.from - b.from);
     const edges = [start, ...spans.flatMap(({ from, to }) => [from, to]), end];
     this.#walls = Array.from({ length: spans.length + 1 }, (_, i) =>
-      source.toString('latin1', edges[2 * i], edges[2 * i + 1]),
+      bytes.toString('latin1', edges[2 * i], edges[2 * i + 1]),
     );
     this.#gaps = spans.map(({ gap }) => gap);
-    this.#strand = strand;
-    if (this.textOf(frame) !== text) this.#strand = null;
+    this.#source = source;
+    if (this.textOf(frame) !== text) this.#source = null;
   }
 
   /** Another block begins, which an upstream may number like the one before. */
   forget(): void {
-    this.#strand = null;
+    this.#source = null;
   }
 
   /** What the text just read belongs to; what was learnt was worth it. */
-  served(): Strand {
+  served(): Source {
     this.#failures = 0;
-    return this.#strand!;
+    return this.#source!;
   }
 }
 

@@ -18,6 +18,11 @@ export interface Track {
   /** All that is missing is a formal end, so that a stream that stops here may be completed. */
   readonly closable: boolean;
   take(frame: Frame, out: Splice): Standing;
+  /** Set while nothing more is to be read: someone is asked about what was. Then `go` goes on. */
+  readonly pending?: Promise<void> | null;
+  go?(out: Splice): Standing;
+  /** No frame will follow; what was kept back leaves as far as it may. */
+  cease?(out: Splice): Standing;
   /** The ending, with the credit fields in it. */
   close(fields: CreditFields, out: Splice): void;
   /** The format's own error, in place of the ending. */
@@ -44,16 +49,10 @@ export class RelayStage implements MeteredStage {
 
   feed(chunk: Buffer): Out {
     if (this.#ending) return null;
-    try {
+    return this.#guarded(() => {
       this.#scanner.push(chunk);
-      for (let frame = this.#scanner.next(); frame !== null; frame = this.#scanner.next()) {
-        const standing = this.#track.take(frame, this.#out);
-        if (standing !== 'open') return this.#finish(standing);
-      }
-    } catch (error) {
-      return this.#breakOff(readingFault(error));
-    }
-    return this.#out.take();
+      return this.#readOn();
+    });
   }
 
   /** The last deltas do not wait for the settlement: a client pays for what it was sent. */
@@ -75,18 +74,48 @@ export class RelayStage implements MeteredStage {
     if (!this.#ending) this.#cut();
   }
 
+  #readOn(): Out {
+    for (let frame = this.#scanner.next(); frame !== null; frame = this.#scanner.next()) {
+      const standing = this.#track.take(frame, this.#out);
+      if (standing !== 'open') return this.#finish(standing);
+      if (this.#track.pending) return this.#wait(() => this.#readOn());
+    }
+    return this.#out.take();
+  }
+
+  /** Goes on when whoever was asked has answered; what may leave meanwhile leaves. */
+  async #wait(then: () => Out): Promise<Buffer | null> {
+    while (this.#track.pending) {
+      await this.#track.pending;
+      if (this.#ending) return null;
+      const standing = this.#track.go!(this.#out);
+      if (standing !== 'open') return this.#finish(standing);
+    }
+    return this.#guarded(then);
+  }
+
   #stop(error: GatewayError): Out {
     if (this.#ending) return null;
-    try {
+    return this.#guarded(() => {
       const rest = this.#scanner.rest();
       if (rest && isWhole(rest)) {
         const standing = this.#track.take(rest, this.#out);
         if (standing !== 'open') return this.#finish(standing);
       }
+      const standing = this.#track.cease?.(this.#out) ?? 'open';
+      if (standing !== 'open') return this.#finish(standing);
+      const conclude = (): Out => (this.#track.closable ? this.#finish('complete') : this.#breakOff(error));
+      return this.#track.pending ? this.#wait(conclude) : conclude();
+    });
+  }
+
+  #guarded(read: () => Out): Out {
+    try {
+      return read();
     } catch (fault) {
-      return this.#breakOff(readingFault(fault));
+      const standing = this.#track.cease?.(this.#out) ?? 'open';
+      return standing === 'complete' ? this.#finish(standing) : this.#breakOff(readingFault(fault));
     }
-    return this.#track.closable ? this.#finish('complete') : this.#breakOff(error);
   }
 
   #finish(standing: 'complete' | 'failed'): Out {

@@ -5,7 +5,7 @@ import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import t, { type Test } from 'tap';
 import type { DialectName, Json } from '../../src/dialects/dialect.js';
-import { translateWhole } from '../../src/dialects/translate-answer.js';
+import { translateWhole } from '../../src/dialects/translate-whole.js';
 import { fullAnswer, fullText, wholeAnswer } from '../dialects/decode/answers.js';
 import { start, stream, text, opens, textBlock, type Wire } from '../dialects/decode/wire.js';
 import { creditFields, cutInto, dialects } from '../golden/replay.js';
@@ -29,10 +29,8 @@ const serveTranslated = async (t: Test, from: DialectName, frames: readonly Wire
       return;
     }
     const bytes = Buffer.from(JSON.stringify(wholeAnswer[from]));
-    const { body: whole } = translateWhole(from, to, bytes, dialects[to].read(body));
-    res
-      .writeHead(200, { 'content-type': 'application/json' })
-      .end(JSON.stringify({ ...whole, ...creditFields }));
+    const translated = await translateWhole(from, to, bytes, dialects[to].read(body));
+    res.writeHead(200, { 'content-type': 'application/json' }).end(translated.seal(creditFields));
   };
   const server = createServer((req, res) => {
     answer(req, res).catch((error: unknown) => res.writeHead(500).end(String(error)));

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { GatewayError } from '../../src/core/errors.js';
+import type { Guard } from '../../src/dialects/guard.js';
 import type { Usage } from '../../src/core/usage.js';
 import { chatDialect } from '../../src/dialects/chat/dialect.js';
 import type { CreditFields, Dialect, DialectName, Json, RelayHooks } from '../../src/dialects/dialect.js';
@@ -53,6 +54,7 @@ export interface Replayed {
 export interface ReplayOptions {
   readonly request?: Json;
   readonly shownModel?: string | null;
+  readonly guard?: Guard | null;
   readonly fault?: unknown;
   readonly settle?: () => Promise<CreditFields>;
 }
@@ -73,6 +75,7 @@ export const replay = async (
   let usage: Usage | null = null;
   const hooks: RelayHooks = {
     shownModel: options.shownModel ?? null,
+    guard: options.guard ?? null,
     usage: (known) => (usage = known),
     firstToken: () => firstTokens++,
     settle: async () => {
@@ -83,7 +86,7 @@ export const replay = async (
     truncated: () => truncated++,
   };
   const body = { model: 'm', messages: [{ role: 'user', content: 'hi' }], stream: true, ...options.request };
-  const stage = dialects[dialect].relay(dialects[dialect].read(body), hooks);
+  const stage = dialects[dialect].relay(dialects[dialect].read(body), hooks, 0);
   const pieces: Buffer[] = [];
   const keep = (bytes: Buffer | null): void => {
     if (bytes) pieces.push(Buffer.from(bytes));
@@ -101,8 +104,13 @@ export const faults = {
   timeout: new UpstreamFault('timeout', 'nothing for a while'),
 };
 
-export const replayGolden = (golden: Golden, chunks: Iterable<Buffer>): Promise<Replayed> =>
+export const replayGolden = (
+  golden: Golden,
+  chunks: Iterable<Buffer>,
+  guard: Guard | null = null,
+): Promise<Replayed> =>
   replay(golden.dialect, chunks, {
+    guard,
     ...(golden.request && { request: golden.request }),
     shownModel: golden.shownModel ?? null,
     fault: golden.fault && faults[golden.fault],

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Guard } from '../../src/dialects/guard.js';
 import type { Usage } from '../../src/core/usage.js';
-import { translateStream } from '../../src/dialects/translate-answer.js';
+import { translateStream } from '../../src/dialects/translate-stream.js';
 import type { DialectName, Json, RelayHooks } from '../../src/dialects/dialect.js';
 import {
   creditFields,
@@ -28,6 +29,7 @@ export const translatable = (from: DialectName): readonly Golden[] =>
 
 export interface TranslateReplay {
   readonly shownModel?: string | null;
+  readonly guard?: Guard | null;
   readonly fault?: unknown;
   readonly request?: Json;
   readonly estimatedInputTokens?: number;
@@ -44,6 +46,7 @@ export const replayTranslated = async (
   let usage: Usage | null = null;
   const hooks: RelayHooks = {
     shownModel: options.shownModel ?? null,
+    guard: options.guard ?? null,
     usage: (known) => (usage = known),
     firstToken: () => firstTokens++,
     settle: () => {

@@ -31,7 +31,7 @@ type Written = Exclude<BlockKind, 'tool'>;
 export class ChatDecoder implements Decoder {
   readonly #teller: Teller;
   readonly #calls: ChatCalls;
-  readonly #mould = new Mould();
+  readonly #mould = new Mould<Strand>();
   readonly #written: Readonly<Record<Written, Strand>> = {
     text: new Strand('text'),
     reasoning: new Strand('reasoning'),

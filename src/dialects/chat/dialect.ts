@@ -1,7 +1,9 @@
 import type { Dialect, InferenceRequest } from '../dialect.js';
 import { objectIn } from '../event.js';
+import { guarded } from '../guarded-track.js';
 import { RelayStage } from '../relay-stage.js';
 import { notThisFormat, readWhole, sealWhole } from '../whole.js';
+import { ChatEar } from './ear.js';
 import { readChat } from './read.js';
 import { ChatTrack } from './relay.js';
 import { readChatUsage } from './usage.js';
@@ -41,5 +43,11 @@ export const chatDialect: Dialect = {
     return { usage: readChatUsage(objectIn(body, 'usage')) };
   },
   seal: sealWhole,
-  relay: (request, hooks) => new RelayStage(new ChatTrack(request, hooks), hooks),
+  relay: (request, hooks, estimatedInputTokens) => {
+    const { shownModel, guard } = hooks;
+    const includeUsage = objectIn(request.body, 'stream_options').include_usage === true;
+    const ear = (): ChatEar => new ChatEar({ shownModel, includeUsage });
+    const track = guarded(new ChatTrack(request, hooks), ear, guard, estimatedInputTokens);
+    return new RelayStage(track, hooks);
+  },
 };

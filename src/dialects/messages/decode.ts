@@ -35,7 +35,7 @@ interface Slot {
 /** Reads Anthropic's Messages format. */
 export class MessagesDecoder implements Decoder {
   readonly #teller: Teller;
-  readonly #mould = new Mould();
+  readonly #mould = new Mould<Strand>();
   readonly #slots = new Map<unknown, Slot>();
   #lastIndex: unknown = 0;
   #usage: Usage = noUsage;

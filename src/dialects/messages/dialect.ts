@@ -1,9 +1,11 @@
 import { noUsage } from '../../core/usage.js';
 import type { Dialect } from '../dialect.js';
 import { objectIn } from '../event.js';
+import { guarded } from '../guarded-track.js';
 import { RelayStage } from '../relay-stage.js';
 import { notThisFormat, readWhole, sealWhole } from '../whole.js';
 import { forwardMessages } from './forward.js';
+import { MessagesEar } from './ear.js';
 import { readMessages } from './read.js';
 import { MessagesTrack } from './relay.js';
 import { mergeMessagesUsage } from './usage.js';
@@ -20,5 +22,9 @@ export const messagesDialect: Dialect = {
     return { usage: mergeMessagesUsage(noUsage, objectIn(body, 'usage')) };
   },
   seal: sealWhole,
-  relay: (_request, hooks) => new RelayStage(new MessagesTrack(hooks), hooks),
+  relay: (_request, hooks, estimatedInputTokens) =>
+    new RelayStage(
+      guarded(new MessagesTrack(hooks), () => new MessagesEar(), hooks.guard, estimatedInputTokens),
+      hooks,
+    ),
 };

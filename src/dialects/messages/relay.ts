@@ -15,7 +15,7 @@ const [C, D, E, LF] = [0x63, 0x64, 0x65, 0x0a];
  * Tells `event: content_block_delta` by the characters that set it apart from every other event: comparing the whole
  * line costs more than all else that is done to the frame.
  */
-const isContentDelta = ({ view, start }: Frame): boolean =>
+export const isContentDelta = ({ view, start }: Frame): boolean =>
   view.charCodeAt(start + 7) === C &&
   view.charCodeAt(start + 21) === D &&
   view.charCodeAt(start + 26) === LF &&

@@ -26,7 +26,7 @@ export class ResponsesDecoder implements Decoder {
   readonly closable = false; // Only a terminal event tells that nothing is missing.
   readonly #teller: Teller;
   readonly #items: ResponsesItems;
-  readonly #mould = new Mould();
+  readonly #mould = new Mould<Strand>();
   #reason: FinishReason = 'stop';
 
   constructor(hear: (event: InferenceEvent) => void, options: TellOptions = {}) {

@@ -1,7 +1,9 @@
 import type { Dialect } from '../dialect.js';
 import { objectIn } from '../event.js';
+import { guarded } from '../guarded-track.js';
 import { RelayStage } from '../relay-stage.js';
 import { notThisFormat, readWhole, sealWhole } from '../whole.js';
+import { ResponsesEar } from './ear.js';
 import { readResponses } from './read.js';
 import { ResponsesTrack } from './relay.js';
 import { readResponsesUsage } from './usage.js';
@@ -27,5 +29,14 @@ export const responsesDialect: Dialect = {
     return { usage: readResponsesUsage(objectIn(body, 'usage')) };
   },
   seal: sealWhole,
-  relay: (_request, hooks) => new RelayStage(new ResponsesTrack(hooks), hooks),
+  relay: (_request, hooks, estimatedInputTokens) =>
+    new RelayStage(
+      guarded(
+        new ResponsesTrack(hooks),
+        () => new ResponsesEar(hooks.shownModel),
+        hooks.guard,
+        estimatedInputTokens,
+      ),
+      hooks,
+    ),
 };

@@ -4,7 +4,7 @@ import t from 'tap';
 import { GatewayError } from '../../../src/core/errors.js';
 import type { InferenceEvent } from '../../../src/core/events.js';
 import type { Json } from '../../../src/dialects/dialect.js';
-import { translateWhole } from '../../../src/dialects/translate-answer.js';
+import { translateWhole } from '../../../src/dialects/translate-whole.js';
 import { cutInto, dialects } from '../../golden/replay.js';
 import { pairs, replayTranslated } from '../../golden/translated.js';
 import { checkStream } from '../encode/check.js';
@@ -94,7 +94,7 @@ t.test('4.10 a whole answer that is none throws the error the client is to see',
       'null',
       '{"choices":[]}',
     ])
-      t.throws(
+      await t.rejects(
         () => translateWhole(from, to, Buffer.from(body), request),
         GatewayError,
         `${from} ${to} ${body}`,

@@ -15,12 +15,14 @@ t.test('a chunk of plain text leaves as the very buffer that came', async (t) =>
     messagesDialect.read({ model: 'm', messages: [{ role: 'user', content: 'hi' }], stream: true }),
     {
       shownModel: null,
+      guard: null,
       usage: () => undefined,
       firstToken: () => undefined,
       settle: async () => creditFields,
       errorBody: () => ({}),
       truncated: () => undefined,
     },
+    0,
   );
   const start = text.subarray(0, text.indexOf('event: message_delta'));
   t.equal(stage.feed(start), start);
@@ -38,6 +40,7 @@ t.test('D39 the source waits while the account is settled, and the ending follow
     messagesDialect.read({ model: 'm', messages: [{ role: 'user', content: 'hi' }], stream: true }),
     {
       shownModel: null,
+      guard: null,
       usage: () => undefined,
       firstToken: () => undefined,
       settle: async () => {
@@ -47,6 +50,7 @@ t.test('D39 the source waits while the account is settled, and the ending follow
       errorBody: () => t.fail('no error was due') as never,
       truncated: () => t.fail('nothing was cut'),
     },
+    0,
   );
   const out = stage.feed(text);
   t.type(out, Promise);

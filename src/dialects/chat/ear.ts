@@ -1,0 +1,173 @@
+import type { BlockKind } from '../../core/events.js';
+import { frame as encode, frameText } from '../../io/sse/encode.js';
+import type { Frame } from '../../io/sse/frame.js';
+import { argumentsText, textIn } from '../decoding.js';
+import type { Json } from '../dialect.js';
+import { silence, type Ear, type Heard, type Refusal } from '../ear.js';
+import { DONE, isObject, objectIn, readEvent } from '../event.js';
+import type { Channel, Said } from '../guard.js';
+import { Mould } from '../mould.js';
+import { errorIn, finishedIn, objectsIn } from './chunk.js';
+import { chatFinishReason, chatUsage } from './encode.js';
+
+const WRITTEN: readonly (readonly [key: string, kind: BlockKind])[] = [
+  ['reasoning_content', 'reasoning'],
+  ['reasoning', 'reasoning'],
+  ['content', 'text'],
+  ['refusal', 'refusal'],
+];
+
+type Path = readonly (string | number)[];
+
+interface Place {
+  readonly channel: Channel;
+  readonly path: Path;
+}
+
+export interface ChatEarOptions {
+  readonly shownModel: string | null;
+  readonly includeUsage: boolean;
+}
+
+/** Hears the frames of /v1/chat/completions, every choice by itself. */
+export class ChatEar implements Ear {
+  readonly #options: ChatEarOptions;
+  readonly #mould = new Mould<Place>();
+  readonly #channels = new Map<string, Channel>();
+  readonly #under = new Set<unknown>();
+  #first: Frame | null = null;
+
+  constructor(options: ChatEarOptions) {
+    this.#options = options;
+  }
+
+  hear(frame: Frame): Heard {
+    const text = this.#mould.textOf(frame);
+    if (text !== null) {
+      const { channel, path } = this.#mould.served();
+      return { ...silence, said: [{ channel, text, path }] };
+    }
+    const data = frame.data?.trim() ?? '';
+    if (data === '') return silence;
+    if (data === DONE) return { ...silence, last: true };
+    const chunk = readEvent(frame);
+    if (errorIn(frame.event, chunk)) return { ...silence, last: true };
+    const choices = objectsIn(chunk.choices);
+    const said = choices.flatMap((choice, i) => this.#choice(choice, i));
+    for (const { index } of choices) this.#under.add(index ?? 0);
+    const finished = finishedIn(choices);
+    for (const index of finished) this.#under.delete(index ?? 0);
+    this.#learn(frame, chunk, said, finished.length === 0 && choices.length === 1);
+    return { ...silence, said, closed: this.#channelsOf(finished) };
+  }
+
+  left(frame: Frame, said: readonly Said[]): void {
+    if (said.length > 0) this.#first ??= frame;
+  }
+
+  refuse({ notice, text, usage, fields }: Refusal): string {
+    const { shownModel, includeUsage } = this.#options;
+    const { id, created, model, system_fingerprint } = this.#first ? readEvent(this.#first) : {};
+    const head = {
+      id,
+      object: 'chat.completion.chunk',
+      created,
+      model: shownModel ?? model,
+      ...(system_fingerprint !== undefined && { system_fingerprint }),
+    };
+    const indexes = this.#under.size > 0 ? [...this.#under] : [0];
+    const chunk = (delta: Json, reason: string | null, more: Json = {}): string =>
+      encode(null, {
+        ...head,
+        choices: indexes.map((index) => ({ index, delta, finish_reason: reason })),
+        ...more,
+      });
+    const ending = chatFinishReason('refusal', false);
+    return (
+      (text === null ? '' : chunk({ content: text }, null)) +
+      chunk({ refusal: notice }, null) +
+      (includeUsage
+        ? chunk({}, ending) +
+          encode(null, { ...head, choices: [], usage: { ...chatUsage(usage), ...fields }, ...fields })
+        : chunk({}, ending, { ...fields })) +
+      frameText(null, DONE)
+    );
+  }
+
+  #choice(choice: Json, at: number): readonly Said[] {
+    const index = choice.index ?? 0;
+    const key = isObject(choice.delta) ? 'delta' : 'message';
+    const delta = objectIn(choice, key);
+    const path = ['choices', at, key];
+    return [
+      ...WRITTEN.flatMap(([name, kind]) => this.#written(index, delta[name], kind, [...path, name])),
+      ...objectsIn(delta.tool_calls).flatMap((call, i) =>
+        this.#call(index, call, [...path, 'tool_calls', i]),
+      ),
+      ...this.#oldCall(index, delta.function_call, path),
+    ];
+  }
+
+  /** Content may be a list of parts. */
+  #written(index: unknown, value: unknown, kind: BlockKind, path: Path): readonly Said[] {
+    const channel = this.#channelOf(`${String(index)}:${kind}`, kind);
+    if (typeof value === 'string') return value === '' ? [] : [{ channel, text: value, path }];
+    if (!Array.isArray(value)) return [];
+    return value.flatMap((part: unknown, i): readonly Said[] => {
+      if (!isObject(part)) return [];
+      if (Array.isArray(part.thinking))
+        return this.#written(index, part.thinking, 'reasoning', [...path, i, 'thinking']);
+      return typeof part.text === 'string' ? [{ channel, text: part.text, path: [...path, i, 'text'] }] : [];
+    });
+  }
+
+  /** A name is read as the beginning of its call's text. */
+  #call(index: unknown, call: Json, path: Path): readonly Said[] {
+    const made = objectIn(call, 'function');
+    const name = textIn(made, 'name');
+    const place = call.index ?? call.id ?? 0;
+    const channel = this.#channelOf(`${String(index)}:tool:${String(place)}`, 'tool');
+    const text = argumentsText(made.arguments);
+    return [
+      ...(name === '' ? [] : [{ channel, text: `${name} `, path: null }]),
+      ...(text === ''
+        ? []
+        : [
+            {
+              channel,
+              text,
+              path: [...path, 'function', 'arguments'],
+              ...(made.arguments !== text && { json: true as const }),
+            },
+          ]),
+    ];
+  }
+
+  /** The form before `tool_calls`: one call, not in a list. */
+  #oldCall(index: unknown, call: unknown, path: Path): readonly Said[] {
+    if (!isObject(call)) return [];
+    return this.#call(index, { function: call }, path).map((said) => ({
+      ...said,
+      path: said.path && [...path, 'function_call', 'arguments'],
+    }));
+  }
+
+  #learn(frame: Frame, chunk: Json, said: readonly Said[], goesOn: boolean): void {
+    const [only] = said;
+    const path = only?.path;
+    if (!only || !path || said.length !== 1 || !goesOn || isObject(chunk.usage) || only.json) return;
+    this.#mould.learn(frame, String(path.at(-1)), only.text, { channel: only.channel, path });
+  }
+
+  #channelsOf(choices: readonly unknown[]): readonly Channel[] {
+    if (choices.length === 0) return [];
+    const prefixes = choices.map((index) => `${String(index ?? 0)}:`);
+    return [...this.#channels.values()].filter(({ id }) => prefixes.some((prefix) => id.startsWith(prefix)));
+  }
+
+  #channelOf(id: string, kind: BlockKind): Channel {
+    let channel = this.#channels.get(id);
+    if (!channel) this.#channels.set(id, (channel = { id, kind }));
+    return channel;
+  }
+}

@@ -1,0 +1,87 @@
+import type { BlockKind } from '../core/events.js';
+import type { Usage } from '../core/usage.js';
+import { frame as encode } from '../io/sse/encode.js';
+import { Frame } from '../io/sse/frame.js';
+import type { CreditFields, Json } from './dialect.js';
+import { isObject, readEvent } from './event.js';
+import type { Channel, Guard, Said, Stop } from './guard.js';
+
+/** What one frame says. */
+export interface Heard {
+  readonly said: readonly Said[];
+  /** Channels that have all their text with this frame. */
+  readonly closed: readonly Channel[];
+  /** All text of the answer is there. */
+  readonly last: boolean;
+  /** It says again what was said before, so that what changed there changes here. */
+  readonly repeats: boolean;
+}
+
+export const silence: Heard = { said: [], closed: [], last: false, repeats: false };
+
+/** What an answer that is stopped still has to say. */
+export interface Refusal extends Stop {
+  readonly usage: Usage;
+  readonly fields: CreditFields;
+}
+
+/** Reads the frames of one format beside their way through, and ends an answer that must not go on. */
+export interface Ear {
+  hear(frame: Frame): Heard;
+  /** The frame is on its way to the client. */
+  left(frame: Frame, said: readonly Said[], texts: readonly string[] | null): void;
+  /** The format's own refusal, behind what has left. */
+  refuse(refusal: Refusal): string;
+}
+
+/** A copy of JSON with another value at a place. */
+const setIn = (json: unknown, path: readonly (string | number)[], value: unknown, depth = 0): unknown => {
+  if (depth === path.length) return value;
+  const key = path[depth]!;
+  if (Array.isArray(json))
+    return json.map((each: unknown, i) => (i === key ? setIn(each, path, value, depth + 1) : each));
+  if (!isObject(json)) return json;
+  return { ...json, [key]: setIn(json[key], path, value, depth + 1) };
+};
+
+export const setTexts = (json: Json, said: readonly Said[], texts: readonly string[]): Json =>
+  said.reduce<Json>(
+    (result, { path, json: spelt }, i) =>
+      path === null ? result : (setIn(result, path, spelt ? parsed(texts[i]!) : texts[i]!) as Json),
+    json,
+  );
+
+/** Arguments that a change left unreadable are none. */
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return {};
+  }
+};
+
+/** The frame with other text in the same places. */
+export const retell = (frame: Frame, said: readonly Said[], texts: readonly string[]): Frame =>
+  Frame.of(Buffer.from(encode(frame.event, setTexts(readEvent(frame), said, texts))));
+
+/** Where formats repeat text, by the key that holds it. */
+const REPEATED: Readonly<Record<string, BlockKind>> = {
+  text: 'text',
+  refusal: 'refusal',
+  arguments: 'tool',
+};
+
+const maskIn = (value: unknown, guard: Guard): unknown => {
+  if (Array.isArray(value)) return value.map((each) => maskIn(each, guard));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => {
+      const { [key]: kind } = REPEATED;
+      return [key, kind && typeof member === 'string' ? guard.mask(kind, member) : maskIn(member, guard)];
+    }),
+  );
+};
+
+/** A frame that repeats text, with the same changes. */
+export const remask = (frame: Frame, guard: Guard): Frame =>
+  Frame.of(Buffer.from(encode(frame.event, maskIn(readEvent(frame), guard) as Json)));

@@ -1,0 +1,109 @@
+import type { GatewayError } from '../core/errors.js';
+import type { Usage } from '../core/usage.js';
+import type { Frame } from '../io/sse/frame.js';
+import type { Splice } from '../io/sse/splice.js';
+import type { CreditFields } from './dialect.js';
+import { remask, retell, type Ear, type Heard } from './ear.js';
+import type { Guard, Said } from './guard.js';
+import { Hold } from './hold.js';
+import type { Standing, Track } from './relay-stage.js';
+
+interface Held {
+  readonly frame: Frame;
+  readonly repeats: boolean;
+}
+
+/**
+ * An answer whose frames wait until the guard lets their text leave. The track inside sees only what leaves, so that
+ * it counts, completes and ends what the client really got.
+ */
+export class GuardedTrack implements Track {
+  readonly #track: Track;
+  readonly #ear: Ear;
+  readonly #guard: Guard;
+  readonly #hold: Hold<Held>;
+  readonly #estimatedInputTokens: number;
+  #edited = false;
+  #refusing = false;
+
+  constructor(track: Track, ear: Ear, guard: Guard, estimatedInputTokens: number) {
+    this.#track = track;
+    this.#ear = ear;
+    this.#guard = guard;
+    this.#hold = new Hold(guard);
+    this.#estimatedInputTokens = estimatedInputTokens;
+  }
+
+  /** Formats that tell their input only at the end never tell that of an answer that was stopped. */
+  get usage(): Usage {
+    const { usage } = this.#track;
+    const told = usage.input + usage.cacheRead + usage.cacheWrite > 0;
+    return this.#refusing && !told ? { ...usage, input: this.#estimatedInputTokens } : usage;
+  }
+
+  get closable(): boolean {
+    return this.#hold.idle && this.#track.closable;
+  }
+
+  get pending(): Promise<void> | null {
+    return this.#guard.pending;
+  }
+
+  take(frame: Frame, out: Splice): Standing {
+    const heard = this.#ear.hear(frame);
+    this.#hold.add({ frame, repeats: heard.repeats }, heard.said);
+    this.#conclude(heard);
+    return this.go(out);
+  }
+
+  go(out: Splice): Standing {
+    let standing: Standing = 'open';
+    this.#hold.release(({ frame, repeats }, said, texts) => {
+      if (standing !== 'open') return;
+      const told = this.#told(frame, repeats, said, texts);
+      this.#ear.left(told, said, texts);
+      standing = this.#track.take(told, out);
+    });
+    if (standing === 'open' && this.#guard.stop) {
+      this.#refusing = true;
+      return 'complete';
+    }
+    return standing;
+  }
+
+  cease(out: Splice): Standing {
+    this.#hold.end();
+    return this.go(out);
+  }
+
+  close(fields: CreditFields, out: Splice): void {
+    if (!this.#refusing) {
+      this.#track.close(fields, out);
+      return;
+    }
+    out.put(this.#ear.refuse({ ...this.#guard.stop!, usage: this.usage, fields }));
+  }
+
+  breakOff(error: GatewayError, out: Splice): void {
+    this.#track.breakOff(error, out);
+  }
+
+  #conclude({ closed, last }: Heard): void {
+    for (const channel of closed) this.#hold.close(channel);
+    if (last) this.#hold.end();
+  }
+
+  #told(frame: Frame, repeats: boolean, said: readonly Said[], texts: readonly string[] | null): Frame {
+    if (texts) this.#edited = true;
+    const told = texts ? retell(frame, said, texts) : frame;
+    return repeats && this.#edited ? remask(told, this.#guard) : told;
+  }
+}
+
+/** The track as it is where nobody reads the answer. */
+export const guarded = (
+  track: Track,
+  ear: () => Ear,
+  guard: Guard | null,
+  estimatedInputTokens: number,
+): Track => (guard ? new GuardedTrack(track, ear(), guard, estimatedInputTokens) : track);

@@ -1,0 +1,155 @@
+import type { BlockKind } from '../../core/events.js';
+import type { Frame } from '../../io/sse/frame.js';
+import { argumentsText, textIn } from '../decoding.js';
+import type { Json } from '../dialect.js';
+import { silence, type Ear, type Heard, type Refusal } from '../ear.js';
+import { eventType, isObject, objectIn, readEvent } from '../event.js';
+import type { Channel, Said } from '../guard.js';
+import { Mould } from '../mould.js';
+import { ResponseSoFar } from './so-far.js';
+
+interface Run {
+  readonly channel: Channel;
+  readonly path: readonly string[];
+  /** All its text. */
+  readonly pieces: string[];
+}
+
+const DELTA_PATH = ['delta'];
+/** The keys that hold the whole text in the `.done` of what was told in deltas. */
+const DONE_KEYS = ['text', 'refusal', 'arguments', 'input', 'code'] as const;
+
+const kindOf = (type: string): BlockKind => {
+  if (/arguments|input|code/.test(type)) return 'tool';
+  if (type.includes('refusal')) return 'refusal';
+  return type.includes('reasoning') ? 'reasoning' : 'text';
+};
+
+/** Sound is not text; what it says comes as a transcript. */
+const isSound = (type: string): boolean => type.includes('audio') && !type.includes('transcript');
+
+/** Hears the frames of /v1/responses. They say everything more than once: what was heard already is not read again. */
+export class ResponsesEar implements Ear {
+  readonly #mould = new Mould<Run>();
+  readonly #runs = new Map<string, Run>();
+  readonly #heard = new Set<string>();
+  readonly #soFar: ResponseSoFar;
+
+  constructor(shownModel: string | null) {
+    this.#soFar = new ResponseSoFar(shownModel);
+  }
+
+  hear(frame: Frame): Heard {
+    const text = this.#mould.textOf(frame);
+    if (text !== null) return this.#saying(this.#mould.served(), text);
+    const type = eventType(frame);
+    if (type === null) return silence;
+    if (type.endsWith('.delta')) return isSound(type) ? silence : this.#delta(frame, type);
+    switch (type) {
+      case 'response.completed':
+      case 'response.incomplete':
+      case 'response.failed':
+        return { said: this.#unheard(readEvent(frame)), closed: [], last: true, repeats: true };
+      case 'error':
+        return { ...silence, last: true };
+      case 'response.output_item.added':
+        this.#mould.forget();
+        return { ...silence, said: this.#announced(readEvent(frame)) };
+      default:
+        if (!type.endsWith('.done') && !type.endsWith('.added')) return silence;
+        return this.#repeated(type, readEvent(frame));
+    }
+  }
+
+  left(frame: Frame, said: readonly Said[], texts: readonly string[] | null): void {
+    this.#soFar.left(frame, said, texts);
+  }
+
+  refuse(refusal: Refusal): string {
+    return this.#soFar.refuse(refusal);
+  }
+
+  #saying(run: Run, text: string): Heard {
+    run.pieces.push(text);
+    return { ...silence, said: [{ channel: run.channel, text, path: run.path }] };
+  }
+
+  #delta(frame: Frame, type: string): Heard {
+    const event = readEvent(frame);
+    const text = textIn(event, 'delta');
+    if (text === '') return silence;
+    const run = this.#runOf(type.slice(0, -'.delta'.length), event);
+    this.#mould.learn(frame, 'delta', text, run);
+    return this.#saying(run, text);
+  }
+
+  /** A call is known by its name before it has arguments. */
+  #announced(event: Json): readonly Said[] {
+    const item = objectIn(event, 'item');
+    const { name, id } = item;
+    if (typeof name !== 'string') return this.#unheard(event);
+    const { channel } = this.#runOf('response.function_call_arguments', { ...event, item_id: id });
+    return [{ channel, text: `${name} `, path: null }, ...this.#unheard(event)];
+  }
+
+  #repeated(type: string, event: Json): Heard {
+    const name = type.slice(0, type.lastIndexOf('.'));
+    const run = this.#runs.get(runId(name, event));
+    const said = this.#unheard(event);
+    const closed = type.endsWith('.done') && run ? [run.channel] : [];
+    return { said, closed: [...closed, ...this.#closedWith(type, event)], last: false, repeats: true };
+  }
+
+  /** With an item all that belongs to it is there. */
+  #closedWith(type: string, event: Json): readonly Channel[] {
+    if (type !== 'response.output_item.done') return [];
+    const id = textIn(objectIn(event, 'item'), 'id');
+    const prefix = `${id === '' ? String(event.output_index) : id}:`;
+    return [...this.#runs.values()]
+      .map(({ channel }) => channel)
+      .filter((each) => each.id.startsWith(prefix));
+  }
+
+  #runOf(name: string, event: Json): Run {
+    const id = runId(name, event);
+    let run = this.#runs.get(id);
+    if (!run)
+      this.#runs.set(id, (run = { channel: { id, kind: kindOf(name) }, path: DELTA_PATH, pieces: [] }));
+    return run;
+  }
+
+  /** Text of an event that no delta brought. */
+  #unheard(event: Json): readonly Said[] {
+    for (const { pieces } of this.#runs.values())
+      if (pieces.length > 0) {
+        const whole = pieces.join('');
+        this.#heard.add(whole);
+        pieces.splice(0, pieces.length, whole);
+      }
+    const said: Said[] = [];
+    const look = (value: unknown, path: readonly (string | number)[]): void => {
+      if (Array.isArray(value)) value.forEach((each, i) => look(each, [...path, i]));
+      else if (isObject(value)) {
+        for (const key of DONE_KEYS) {
+          const text = argumentsText(value[key]);
+          if (text === '' || typeof value[key] !== 'string' || this.#heard.has(text)) continue;
+          this.#heard.add(text);
+          const channel = {
+            id: `${path.join('.')}:again`,
+            kind: key === 'text' ? 'text' : kindOf(key),
+          } as const;
+          said.push({ channel, text, path: [...path, key] });
+        }
+        for (const [key, member] of Object.entries(value))
+          if (key !== 'tools' && key !== 'instructions') look(member, [...path, key]);
+      }
+    };
+    look(event, []);
+    return said;
+  }
+}
+
+const runId = (name: string, event: Json): string => {
+  const item = event.item_id ?? event.output_index;
+  return `${String(item)}:${name}:${String(event.content_index ?? event.summary_index ?? 0)}`;
+};
