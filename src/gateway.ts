@@ -1,21 +1,26 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from './config/schema.js';
+import { systemClock } from './core/clock.js';
 import { GatewayError } from './core/errors.js';
 import { newId } from './core/ids.js';
 import type { Log } from './core/log.js';
-import { errorReply } from './endpoints/error-bodies.js';
+import { errorReply, familyOf } from './endpoints/error-bodies.js';
 import { createGeneration, type Generation, type Ground } from './generation.js';
 import { listen, type ConnectionFault } from './io/http/listen.js';
+import { createTokenizer } from './io/tokenizer/tokenizer.js';
 import { openLimits } from './limits.js';
 import { createMetrics, type Metrics } from './io/metrics/metrics.js';
 import { lockFolder } from './io/records/folder-lock.js';
 import type { Records } from './io/records/records.js';
+import { openPolicing } from './policing.js';
 import type { Accounts } from './rules/auth/accounts.js';
 import { createDirectory } from './rules/auth/directory.js';
 import { bootstrap, type KeyOutcome } from './rules/auth/bootstrap.js';
 import { seedPolicies } from './rules/policies/seed.js';
+import { seedConfig } from './rules/policy-gateway/store.js';
 import { bootstrapOrganization, openAccounts, storeFolder, policyBook } from './store.js';
+import { openTrail } from './trail.js';
 
 export interface GatewayOptions {
   readonly log: Log;
@@ -56,12 +61,15 @@ const faultCodes = {
   malformed: ['invalid_header', 'The request is not well-formed HTTP.'],
   timeout: ['request_timeout', 'The request was not received in time.'],
   headers_too_large: ['headers_too_large', 'The request headers are too large or too many.'],
+  upgrade: ['upgrade_refused', 'No other protocol is spoken here: send the same request over plain HTTP.'],
 } as const satisfies Record<ConnectionFault, readonly [string, string]>;
 
-const refuse = (fault: ConnectionFault) => {
+const refuse = (fault: ConnectionFault, path: string | null) => {
   const [code, message] = faultCodes[fault];
   const requestId = newId('req');
-  const reply = errorReply(new GatewayError(code, message), 'administration', requestId);
+  const family = path === null ? 'administration' : familyOf(path);
+  const headers = fault === 'upgrade' ? { upgrade: 'HTTP/1.1' } : {};
+  const reply = errorReply(new GatewayError(code, message, { headers }), family, requestId);
   return { ...reply, headers: { ...reply.headers, 'x-request-id': requestId, 'request-id': requestId } };
 };
 
@@ -104,6 +112,10 @@ const open = async (config: Config, { log, version }: GatewayOptions, opened: Op
   const limits = await openLimits(config, accounts, metrics, log);
   opened.add(() => limits.close());
   const madeKeys = await furnish(accounts, config, log);
+  const trail = await openTrail(config, accounts, metrics, log);
+  opened.add(() => trail.close());
+  const policing = await openPolicing(config, accounts.records, trail.audit, metrics, log);
+  opened.add(() => policing.close());
 
   const directory = createDirectory({
     ...accounts,
@@ -111,11 +123,17 @@ const open = async (config: Config, { log, version }: GatewayOptions, opened: Op
   });
   opened.add(directory.close);
 
+  const tokenizer = createTokenizer({ log });
+  opened.add(() => tokenizer.close());
+
   let draining = false;
   const ground: Ground = {
     accounts,
     directory,
     limits,
+    policing,
+    trail,
+    tokenizer,
     metrics,
     log,
     // A store that went away later is told but does not count: a Redis outage must not take down every pod (D32).
@@ -195,9 +213,14 @@ const open = async (config: Config, { log, version }: GatewayOptions, opened: Op
 const furnish = async (accounts: Accounts, config: Config, log: Log): Promise<MadeKey[]> => {
   const organizations = config.bootstrap.organizations.map(bootstrapOrganization);
   const policies = new Map(config.bootstrap.organizations.map((given) => [given.id, given.policies]));
+  const gateways = new Map(config.bootstrap.organizations.map((given) => [given.id, given.gateway]));
   const { keys } = await bootstrap(accounts, {
     organizations,
-    seed: ({ id }) => seedPolicies(policyBook(config, accounts), id, policies.get(id) ?? []),
+    seed: async ({ id }) => {
+      await seedPolicies(policyBook(config, accounts), id, policies.get(id) ?? []);
+      const configured = gateways.get(id);
+      if (configured) await seedConfig({ ...accounts, clock: systemClock }, id, configured);
+    },
   });
   for (const { outcome, name, keyId } of keys) {
     const remark = remarks[outcome];

@@ -11,8 +11,11 @@ import { createAdminKeyDoors } from './endpoints/administration/admin-keys.js';
 import { createBillingDoors } from './endpoints/administration/billing.js';
 import { createPolicyDoors } from './endpoints/administration/policies.js';
 import { createProjectDoors, createProjectKeyDoors } from './endpoints/administration/projects.js';
+import { createCountTokens } from './endpoints/count-tokens.js';
 import { createInference, type InferenceParts } from './endpoints/inference.js';
 import { createLimitDoors } from './endpoints/limits.js';
+import { createModerations } from './endpoints/moderations.js';
+import { createModelDoors } from './endpoints/models.js';
 import {
   createMetricsPage,
   createOpenapiDocument,
@@ -21,21 +24,31 @@ import {
   healthz,
   type Readiness,
 } from './endpoints/operations.js';
+import { createConfigDoors } from './endpoints/policy-gateway/config.js';
+import { createExportDoors } from './endpoints/policy-gateway/exports.js';
+import { createHistoryDoors } from './endpoints/policy-gateway/history.js';
+import { createSimulateDoor } from './endpoints/policy-gateway/simulate.js';
+import { createInspection } from './endpoints/review/inspection.js';
 import { findClientBehind, subnetOf } from './io/http/address.js';
 import { compileMatcher } from './io/http/match.js';
 import type { Metrics } from './io/metrics/metrics.js';
 import { heartbeat } from './io/sse/encode.js';
+import type { TextTokenizer } from './io/tokenizer/tokenizer.js';
 import { Breakers } from './io/upstream/breaker.js';
+import type { Attempt } from './io/upstream/send.js';
 import { createLimitGate, type LimitGround } from './limits.js';
+import type { PolicingGround } from './policing.js';
+import { createReviewing } from './reviewing.js';
 import { apiRoutes, operationRoutes } from './routes.js';
 import type { Accounts } from './rules/auth/accounts.js';
 import { createAuthenticator } from './rules/auth/authenticate.js';
 import type { Directory } from './rules/auth/directory.js';
-import { Catalog } from './rules/models/catalog.js';
 import { serve } from './serve.js';
 import { accountLimits, policyBook } from './store.js';
+import type { TrailGround } from './trail.js';
 import type { WalkParts } from './trip.js';
-import { createPassthroughs, createProviders, modelOf } from './upstreams.js';
+import { createCatalog, createPassthroughs, createProviders } from './upstreams.js';
+import { createWitness } from './witness.js';
 
 /** What outlives a reload and is shared by all generations. */
 export interface Ground {
@@ -43,6 +56,9 @@ export interface Ground {
   /** Keys seen so far: a reload while the store is away must not forget them. */
   readonly directory: Directory;
   readonly limits: LimitGround;
+  readonly policing: PolicingGround;
+  readonly trail: TrailGround;
+  readonly tokenizer: TextTokenizer;
   readonly metrics: Metrics;
   readonly log: Log;
   readonly readiness: () => Readiness;
@@ -59,7 +75,7 @@ export interface Generation {
 }
 
 export const createGeneration = (config: Config, ground: Ground): Generation => {
-  const { directory, metrics, limits, log } = ground;
+  const { directory, metrics, limits, policing, trail, log } = ground;
   const accounts: Accounts = { ...ground.accounts, limits: accountLimits(config) };
   const ticksMs = (): number => systemClock.ticksMs();
   const providers = createProviders(config);
@@ -71,24 +87,31 @@ export const createGeneration = (config: Config, ground: Ground): Generation => 
     directory,
     log,
   });
-  const catalog = new Catalog(config.models.map(modelOf));
-  const { gate, admit } = createLimitGate(config, limits, (model) => catalog.dearest(model), log);
-  const inferenceParts: InferenceParts = {
+  const catalog = createCatalog(config);
+  const gateParts = { priceOf: (model: string) => catalog.dearest(model), configs: policing.configs, log };
+  const { gate, admit } = createLimitGate(config, limits, gateParts);
+  const roadParts = {
     catalog,
     providers,
+    breakers: new Breakers({
+      onChange: (provider, open) => metrics.circuit(provider, open),
+    }),
+    attempted: ({ provider, outcome, waitedMs }: Attempt) =>
+      metrics.upstreamAttempt(provider, String(outcome), waitedMs / 1_000),
+    ticksMs,
+  };
+  const reviewing = createReviewing(config, policing, metrics, roadParts);
+  const inferenceParts: InferenceParts = {
+    ...roadParts,
+    review: reviewing.open,
     usdPerCredit: config.credits.usd_per_credit,
     maxAnswerBytes: config.server.max_response_bytes,
     heartbeat: config.server.heartbeat > 0 ? { bytes: heartbeat, everyMs: config.server.heartbeat } : null,
     firstToken: (model, seconds) => metrics.firstToken(model, seconds),
-    breakers: new Breakers({
-      onChange: (provider, open) => metrics.circuit(provider, open),
-    }),
-    attempted: ({ provider, outcome, waitedMs }) =>
-      metrics.upstreamAttempt(provider, String(outcome), waitedMs / 1_000),
-    ticksMs,
   };
   const door = (dialect: Dialect) => createInference(dialect, inferenceParts);
-  const accountParts = { accounts, records: accounts.records, pepper: accounts.pepper };
+  const { records, pepper } = accounts;
+  const accountParts = { accounts, records, pepper, trail: trail.trail };
   const doors = {
     policies: createPolicyDoors({ ...accountParts, book: policyBook(config, accounts) }),
     adminKeys: createAdminKeyDoors(accountParts),
@@ -111,6 +134,28 @@ export const createGeneration = (config: Config, ground: Ground): Generation => 
     messages: door(messagesDialect),
     responses: door(responsesDialect),
     chat: door(chatDialect),
+    countTokens: createCountTokens({
+      ...inferenceParts,
+      breakers: new Breakers(),
+      tokenizer: ground.tokenizer,
+      log,
+    }),
+    models: createModelDoors(catalog),
+    moderations: createModerations(reviewing.parts),
+    gatewayConfig: createConfigDoors({ ...accountParts, clock: systemClock }),
+    simulate: createSimulateDoor({
+      records,
+      inspect: createInspection(reviewing.parts),
+      isRolledBack: (organizationId, policyId) => policing.spikes.isRolledBack(organizationId, policyId),
+      record: (facts) => trail.audit.record(facts),
+    }),
+    exports: createExportDoors({
+      ...accountParts,
+      book: trail.book,
+      changed: trail.sinksChanged,
+      trySink: (spec) => trail.audit.trySink(spec),
+    }),
+    history: createHistoryDoors({ audit: trail.audit }),
     healthz,
     readyz: createReadyz(ground.readiness),
     metrics: createMetricsPage(() => {
@@ -134,6 +179,18 @@ export const createGeneration = (config: Config, ground: Ground): Generation => 
     },
     admit,
     tally: (principal, meter) => limits.tally.note(principal, meter),
+    witness: createWitness({
+      recorder: trail.audit,
+      spikes: policing.spikes,
+      configOf: (organizationId) => {
+        const compiled = policing.configs.get(organizationId);
+        return compiled instanceof Promise ? null : compiled.config;
+      },
+      events: config.audit.events,
+      metrics: metrics.policing,
+      clock: systemClock,
+      log,
+    }),
     usdPerCredit: config.credits.usd_per_credit,
     clientAddress: (req) => findClient(req.socket.remoteAddress, headerText(req.headers['x-forwarded-for'])),
     log,

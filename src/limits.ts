@@ -4,8 +4,10 @@ import type { Config } from './config/schema.js';
 import { systemClock } from './core/clock.js';
 import type { Admit } from './core/exchange.js';
 import type { Log } from './core/log.js';
+import { policyHeadersOf } from './endpoints/review/policy-headers.js';
 import { keepFunded, type Funding } from './funding.js';
 import type { Metrics } from './io/metrics/metrics.js';
+import type { Live } from './io/records/live.js';
 import type { Accounts } from './rules/auth/accounts.js';
 import { createEmbeddedLimiter, openEmbeddedLimiter } from './rules/limits/embedded.js';
 import type { LimitEvents } from './rules/limits/events.js';
@@ -17,6 +19,8 @@ import { openRedisLimiter } from './rules/limits/redis.js';
 import { Refusals } from './rules/limits/refusals.js';
 import { SNAPSHOT } from './rules/limits/snapshot-file.js';
 import { loadTiers, type Tiers } from './rules/limits/tiers.js';
+import type { CompiledConfig } from './rules/policy-gateway/compile.js';
+import { quotasOf } from './rules/policy-gateway/quotas.js';
 import { Tally } from './rules/usage/tally.js';
 import { redisOptions, storeFolder } from './store.js';
 
@@ -97,14 +101,18 @@ export const openLimits = async (
   };
 };
 
-type Priced = ReturnType<GateOptions['priceOf']>;
+interface GateParts {
+  readonly priceOf: GateOptions['priceOf'];
+  /** What organizations configured, for their quotas (D24). */
+  readonly configs: Live<CompiledConfig>;
+  readonly log: Log;
+}
 
 /** The limits of one configuration. */
 export const createLimitGate = (
   config: Config,
   ground: LimitGround,
-  priceOf: (model: string) => Priced,
-  log: Log,
+  { priceOf, configs, log }: GateParts,
 ): { readonly gate: Gate; readonly admit: Admit } => {
   const { limits, credits } = config;
   const gate = createGate({
@@ -120,6 +128,12 @@ export const createLimitGate = (
     countRefused: limits.count_refused,
     usdPerCredit: credits.usd_per_credit,
     priceOf,
+    quotasOf: ({ principal, headers }) => {
+      const compiled = configs.get(principal.organization.id);
+      if (compiled instanceof Promise) return [];
+      const { projectId, keyId } = principal;
+      return quotasOf(compiled.config, { user: policyHeadersOf(headers).user, projectId, keyId });
+    },
     firstBalance: ground.funding.fund,
     onRefused: (facts) => ground.refusals.note(facts),
     log,
@@ -131,6 +145,8 @@ export const createLimitGate = (
     // What was granted while no gateway ran is taken over with the first request.
     if (organization.metered && !ground.funding.knows(organization.id))
       await ground.funding.ensure(organization.id);
+    // Quotas are read without waiting, so the first request of an organization waits for them here.
+    if (call.route.limits === 'inference') await configs.get(organization.id);
     return gate.admit(call, demand);
   };
   return { gate, admit };

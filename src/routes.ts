@@ -1,5 +1,4 @@
-import type { Call, Family, Method, OperationDoc, Reply, Route } from './core/exchange.js';
-import type { Permission } from './core/principal.js';
+import type { Route } from './core/exchange.js';
 import type { AdminKeyDoors } from './endpoints/administration/admin-keys.js';
 import type { BillingDoors } from './endpoints/administration/billing.js';
 import { billingDocs } from './endpoints/administration/billing-docs.js';
@@ -8,17 +7,41 @@ import type { PolicyDoors } from './endpoints/administration/policies.js';
 import { policyDocs } from './endpoints/administration/policy-docs.js';
 import type { ProjectDoors, ProjectKeyDoors } from './endpoints/administration/projects.js';
 import { inferenceDocs } from './endpoints/inference-docs.js';
-import { demandOf } from './endpoints/inference.js';
 import { limitDocs } from './endpoints/limit-docs.js';
 import type { LimitDoors } from './endpoints/limits.js';
+import { modelDocs } from './endpoints/model-docs.js';
+import type { ModelDoors } from './endpoints/models.js';
+import { moderationDoc } from './endpoints/moderation-docs.js';
 import { operationDocs } from './endpoints/operation-docs.js';
-
-type Handle = (call: Call) => Promise<Reply>;
+import { gatewayConfigDocs, simulateDoc } from './endpoints/policy-gateway/config-docs.js';
+import type { ConfigDoors } from './endpoints/policy-gateway/config.js';
+import { exportDocs } from './endpoints/policy-gateway/exports-docs.js';
+import type { ExportDoors } from './endpoints/policy-gateway/exports.js';
+import { historyDocs } from './endpoints/policy-gateway/history-docs.js';
+import type { HistoryDoors } from './endpoints/policy-gateway/history.js';
+import {
+  countRow,
+  gateway,
+  inference,
+  moderationRow,
+  modelRow,
+  organization,
+  page,
+  reading,
+  type Handle,
+} from './rows.js';
 
 export interface Doors {
   readonly messages: Handle;
   readonly responses: Handle;
   readonly chat: Handle;
+  readonly countTokens: Handle;
+  readonly models: ModelDoors;
+  readonly moderations: Handle;
+  readonly gatewayConfig: ConfigDoors;
+  readonly simulate: Handle;
+  readonly exports: ExportDoors;
+  readonly history: HistoryDoors;
   readonly healthz: Handle;
   readonly readyz: Handle;
   readonly metrics: Handle;
@@ -42,66 +65,6 @@ export interface Passthrough {
   readonly path: string;
   readonly handle: Handle;
 }
-
-const ORGANIZATION_BODY_BYTES = 65_536;
-
-const page = (operation: string, path: string, handle: Handle, doc: OperationDoc): Route => ({
-  operation,
-  method: 'GET',
-  path,
-  family: 'administration',
-  auth: 'public',
-  permission: null,
-  body: 'none',
-  bodyBytes: 0,
-  limits: 'none',
-  handle,
-  doc,
-});
-
-/** A row below `/v1/organization`. */
-const organization = (
-  operation: string,
-  method: Method,
-  path: string,
-  permission: Permission,
-  handle: Handle,
-  doc: OperationDoc,
-): Route => ({
-  operation,
-  method,
-  path: `/v1/organization${path}`,
-  family: 'administration',
-  auth: 'admin',
-  permission,
-  body: method === 'GET' || method === 'DELETE' ? 'none' : 'json',
-  bodyBytes: ORGANIZATION_BODY_BYTES,
-  limits: 'admin',
-  handle,
-  doc,
-});
-
-const inference = (
-  operation: string,
-  path: string,
-  family: Family,
-  bodyBytes: number,
-  handle: Handle,
-  doc?: OperationDoc,
-): Route => ({
-  operation,
-  method: 'POST',
-  path,
-  family,
-  auth: 'inference',
-  permission: 'inference',
-  body: 'json',
-  bodyBytes,
-  limits: 'inference',
-  demand: demandOf,
-  handle,
-  ...(doc && { doc }),
-});
 
 /** Probes, metrics and documents: beside the API, or on a port of their own (D48). */
 export const operationRoutes = (doors: Doors, bounds: Bounds): readonly Route[] => [
@@ -164,27 +127,6 @@ const projectRoutes = ({ projects, projectKeys }: Doors): readonly Route[] => {
   ];
 };
 
-/** A row that only reads, in limits of its own: 60 a minute for a key, 300 for an organization. */
-const reading = (
-  operation: string,
-  path: string,
-  auth: 'project_key' | 'gateway',
-  handle: Handle,
-  doc: OperationDoc,
-): Route => ({
-  operation,
-  method: 'GET',
-  path,
-  family: 'administration',
-  auth,
-  permission: null,
-  body: 'none',
-  bodyBytes: 0,
-  limits: 'credits',
-  handle,
-  doc,
-});
-
 const limitRoutes = ({ limits, billing }: Doors): readonly Route[] => {
   const [read, write] = ['limits.read', 'credits.write'] as const;
   return [
@@ -211,6 +153,32 @@ const limitRoutes = ({ limits, billing }: Doors): readonly Route[] => {
   ];
 };
 
+const modelRoutes = ({ models }: Doors): readonly Route[] => [
+  modelRow('list_models', '', models.list, modelDocs.list),
+  modelRow('get_model', '/{model}', models.get, modelDocs.get),
+  modelRow('get_model', '/{model}/*', models.get),
+];
+
+const gatewayRoutes = ({ gatewayConfig, simulate, exports, history }: Doors): readonly Route[] => {
+  const [all, one] = ['/exports', '/exports/{export_id}'];
+  const [read, write] = ['gateway.read', 'gateway.write'] as const;
+  const docs = gatewayConfigDocs;
+  return [
+    gateway('get_gateway_config', 'GET', '/config', read, gatewayConfig.get, docs.get),
+    gateway('save_gateway_config', 'POST', '/config', write, gatewayConfig.save, docs.save),
+    gateway('list_gateway_configs', 'GET', '/config/history', read, gatewayConfig.history, docs.history),
+    gateway('simulate', 'POST', '/simulate', read, simulate, simulateDoc),
+    gateway('list_exports', 'GET', all, read, exports.list, exportDocs.list),
+    gateway('create_export', 'POST', all, write, exports.create, exportDocs.create),
+    gateway('get_export', 'GET', one, read, exports.get, exportDocs.get),
+    gateway('update_export', 'PATCH', one, write, exports.update, exportDocs.update),
+    gateway('delete_export', 'DELETE', one, write, exports.remove, exportDocs.remove),
+    { ...gateway('test_export', 'POST', `${one}/test`, write, exports.test, exportDocs.test), body: 'none' },
+    gateway('list_history', 'GET', '/history', read, history.list, historyDocs.list),
+    gateway('erase_history', 'DELETE', '/history', write, history.erase, historyDocs.erase),
+  ];
+};
+
 /** The whole API as one table. */
 export const apiRoutes = (
   doors: Doors,
@@ -224,7 +192,11 @@ export const apiRoutes = (
     ...adminKeyRoutes(doors),
     ...projectRoutes(doors),
     ...limitRoutes(doors),
+    ...gatewayRoutes(doors),
+    moderationRow(doors.moderations, bytes, moderationDoc),
     inference('messages', '/v1/messages', 'messages', bytes, doors.messages, messages),
+    countRow(doors.countTokens, bytes),
+    ...modelRoutes(doors),
     inference('responses', '/v1/responses', 'responses', bytes, doors.responses, responses),
     inference('chat_completions', '/v1/chat/completions', 'openai', bytes, doors.chat, chat),
     ...passthroughs.map(({ path, handle }): Route => ({

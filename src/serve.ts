@@ -7,13 +7,22 @@ import {
   storeUnavailable,
   tooLarge,
 } from './core/errors.js';
-import { noDemand, type Call, type Demand, type Meter, type Reply, type Route } from './core/exchange.js';
+import {
+  noDemand,
+  type Call,
+  type Demand,
+  type Lease,
+  type Meter,
+  type Reply,
+  type Route,
+} from './core/exchange.js';
 import { newId } from './core/ids.js';
 import { holds } from './core/principal.js';
 import { noUsage } from './core/usage.js';
 import { settleBill } from './endpoints/bill.js';
 import { errorReply, familyOf } from './endpoints/error-bodies.js';
 import { asProviderError } from './endpoints/provider-errors.js';
+import { policyHeadersOf } from './endpoints/review/policy-headers.js';
 import { readBody } from './io/http/body.js';
 import { parseJson } from './io/http/parse-json.js';
 import { sendReply, type Sent } from './io/http/reply.js';
@@ -37,6 +46,7 @@ const freshMeter = (): Meter => ({
   upstreamWaitMs: 0,
   firstTokenMs: null,
   truncated: false,
+  judgement: null,
 });
 
 /**
@@ -59,13 +69,17 @@ export const serve = async (
     clientAddress: parts.clientAddress(req),
     caller: null,
     lease: null,
+    policy: policyHeadersOf(req.headers),
+    clientLeft: false,
     failure: null,
     uploadMs: 0,
     handledMs: null,
   };
   // `req` closes as soon as its body is read; only `res` tells that the client has left.
   const onClose = (): void => {
-    if (!res.writableFinished) abort.abort(new Error('The client left.'));
+    if (res.writableFinished) return;
+    trip.clientLeft = true;
+    abort.abort(new Error('The client left.'));
   };
   res.once('close', onClose);
   let sent = nothingSent;
@@ -137,12 +151,29 @@ const walk = async (
     meter: trip.meter,
     log: parts.log,
   };
-  trip.lease = await parts.admit(call, read.demand);
+  trip.lease = await admit(call, read.demand, trip, parts);
   if (read.fault) throw read.fault;
   if (route.permission && !holds(call.principal, route.permission)) throw lacksPermission(route.permission);
   const reply = await route.handle({ ...call, lease: trip.lease } satisfies Call);
   trip.handledMs = parts.clock.ticksMs() - trip.receivedMs;
   return reply;
+};
+
+/** An inference request that is let in leaves a trace in the audit trail, and so does one that a quota keeps out. */
+const admit = async (
+  call: Omit<Call, 'lease'>,
+  demand: Demand,
+  trip: Trip,
+  { admit: take, witness }: WalkParts,
+): Promise<Lease> => {
+  if (call.route.limits !== 'inference') return take(call, demand);
+  witness.admits(call.principal.organization.id);
+  try {
+    return witness.attend(await take(call, demand), trip);
+  } catch (error) {
+    if (error instanceof GatewayError) await witness.refused(trip, error);
+    throw error;
+  }
 };
 
 const findRoute = (req: IncomingMessage, trip: Trip, parts: WalkParts) => {

@@ -4,8 +4,10 @@ import type { GatewayError } from './core/errors.js';
 import type { Admit, Lease, Meter, Route } from './core/exchange.js';
 import type { Log } from './core/log.js';
 import type { Principal } from './core/principal.js';
+import type { PolicyHeaders } from './endpoints/review/policy-headers.js';
 import type { Matcher } from './io/http/match.js';
 import type { Metrics } from './io/metrics/metrics.js';
+import type { Witness } from './witness.js';
 
 /** Who sent a request, and how to give back what naming them took (the free request's claim). */
 export interface Caller {
@@ -22,6 +24,7 @@ export interface WalkParts {
   readonly usdPerCredit: number;
   /** Told of every admitted inference request when it is over. */
   readonly tally: (principal: Principal, meter: Meter) => void;
+  readonly witness: Witness;
   readonly log: Log;
   readonly metrics: Metrics;
   readonly clock: Clock;
@@ -38,6 +41,10 @@ export interface Trip {
   clientAddress: string;
   caller: Caller | null;
   lease: Lease | null;
+  /** What the application says about its request (D25). */
+  policy: PolicyHeaders;
+  /** The client was gone before its answer was over. */
+  clientLeft: boolean;
   failure: GatewayError | null;
   /** How long the client took to send its body. */
   uploadMs: number;

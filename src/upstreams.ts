@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Config, ModelConfig, ProviderConfig } from './config/schema.js';
+import type { UpstreamFlags } from './core/upstream-flags.js';
 import { createSimulator } from './dialects/simulator/provider.js';
 import { createPassthrough } from './endpoints/passthrough.js';
 import { pathBelow } from './io/upstream/address.js';
@@ -7,7 +8,7 @@ import { createHttpProvider } from './io/upstream/http-provider.js';
 import type { Provider } from './io/upstream/provider.js';
 import { openTunnel } from './io/upstream/tunnel.js';
 import type { Passthrough } from './routes.js';
-import type { Model } from './rules/models/catalog.js';
+import { Catalog, type Target } from './rules/models/catalog.js';
 
 type RemoteConfig = Exclude<ProviderConfig, { kind: 'simulator' }>;
 
@@ -59,17 +60,56 @@ export const createPassthroughs = (
         }),
   );
 
-export const modelOf = (given: ModelConfig): Model => ({
-  name: given.name,
-  aliases: given.aliases,
-  provider: given.provider,
-  upstreamModel: given.upstream_model,
-  fallbacks: given.fallbacks,
-  maxOutputTokens: given.max_output_tokens,
-  price: {
-    inputPerMtok: given.price.input_per_mtok,
-    outputPerMtok: given.price.output_per_mtok,
-    cacheReadPerMtok: given.price.cache_read_per_mtok,
-    cacheWritePerMtok: given.price.cache_write_per_mtok,
-  },
+const flagsOf = (given: ModelConfig['flags']): UpstreamFlags => ({
+  maxTokensField: given.max_tokens_field,
+  dropSampling: given.drop_sampling,
+  dropReasoning: given.drop_reasoning,
+  dropServerTools: given.drop_server_tools,
+  takesDocuments: given.takes_documents,
+  takesReasoningText: given.takes_reasoning_text,
+  takesTopK: given.takes_top_k,
+  liftSystemTurns: given.lift_system_turns,
+  thinking: given.thinking,
 });
+
+const MESSAGES = '/v1/messages';
+
+/** Where a server of another format takes Messages requests as they are. */
+const messagesPathOf = (provider: ProviderConfig | undefined, isNative: boolean): string | null =>
+  isNative && (provider?.kind === 'openai_chat' || provider?.kind === 'openai_responses')
+    ? pathBelow(provider.base_url, MESSAGES)
+    : null;
+
+const targetsOf = (given: ModelConfig, providers: Config['providers']): Target[] => {
+  const { provider, upstream_model } = given;
+  const targets = provider === null ? given.targets : [{ provider, upstream_model, weight: 1 }];
+  return targets.map((target) => {
+    const flags = ('flags' in target ? target.flags : undefined) ?? given.flags;
+    return {
+      provider: target.provider,
+      upstreamModel: target.upstream_model,
+      weight: target.weight,
+      flags: flagsOf(flags),
+      messagesPath: messagesPathOf(providers[target.provider], flags.native_messages),
+    };
+  });
+};
+
+/** The configured models. */
+export const createCatalog = ({ models, providers }: Config): Catalog =>
+  new Catalog(
+    models.map((given) => ({
+      name: given.name,
+      aliases: given.aliases,
+      listed: given.listed,
+      targets: targetsOf(given, providers),
+      fallbacks: given.fallbacks,
+      maxOutputTokens: given.max_output_tokens,
+      price: {
+        inputPerMtok: given.price.input_per_mtok,
+        outputPerMtok: given.price.output_per_mtok,
+        cacheReadPerMtok: given.price.cache_read_per_mtok,
+        cacheWritePerMtok: given.price.cache_write_per_mtok,
+      },
+    })),
+  );

@@ -22,7 +22,7 @@ export interface Command {
   /** One or two words: `check`, `keys create`. */
   readonly name: string;
   readonly about: string;
-  /** Names of the arguments; optional ones in brackets. */
+  /** Names of the arguments; optional ones in brackets; a last one with dots may be repeated. */
   readonly arguments?: readonly string[];
   readonly options?: Readonly<Record<string, Option>>;
   /** Gives the exit code. */

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../config/schema.js';
+import { servedBy } from '../config/served-by.js';
 import { storeFolder } from '../store.js';
 import { configOption, FAILED, jsonOption, OK, readConfig, type Command } from './command.js';
 import { ok, warn, type Finding } from './doctor/finding.js';
@@ -29,8 +30,10 @@ function examineSecrets(config: Config): Finding[] {
 function examinePrices({ models, providers, bootstrap }: Config): Finding[] {
   if (!bootstrap.organizations.some(({ credits }) => credits !== null)) return [];
   const free = models.filter(
-    ({ provider, price }) =>
-      providers[provider]?.kind !== 'simulator' && price.input_per_mtok === 0 && price.output_per_mtok === 0,
+    (model) =>
+      servedBy(model).some((provider) => providers[provider]?.kind !== 'simulator') &&
+      model.price.input_per_mtok === 0 &&
+      model.price.output_per_mtok === 0,
   );
   return free.map(({ name }) =>
     warn('prices', `${name} costs nothing, so credits do not bound it`, 'set its price, if it has one'),

@@ -53,7 +53,7 @@ const suggestOption = (name: string, known: readonly string[]): string =>
 function checkArguments({ arguments: names = [] }: Command, given: readonly string[]): void {
   const missing = names.filter((name) => !name.startsWith('[')).slice(given.length);
   if (missing.length > 0) throw new UsageError(`missing ${missing.join(' and ')}`);
-  const extra = given.slice(names.length);
+  const extra = names.at(-1)?.endsWith('...') ? [] : given.slice(names.length);
   if (extra.length > 0) throw new UsageError(`unexpected argument ${JSON.stringify(extra[0])}`);
 }
 

@@ -3,6 +3,7 @@ import { formatFault } from '../config/faults.js';
 import { loadConfig } from '../config/load.js';
 import { watchConfig } from '../config/reload.js';
 import type { Config } from '../config/schema.js';
+import { servedBy } from '../config/served-by.js';
 import type { MadeKey } from '../gateway.js';
 import { storeFolder } from '../store.js';
 import { ConfigError, configFile, configOption, type Command } from './command.js';
@@ -13,7 +14,9 @@ import { welcome } from './welcome.js';
 /** A model to show in examples: the simulator's where there is one, since it costs nothing. */
 const exampleModel = ({ models, providers }: Config): string => {
   const named = models.filter(({ name }) => !name.endsWith('*'));
-  const simulated = named.find(({ provider }) => providers[provider]?.kind === 'simulator');
+  const simulated = named.find((model) =>
+    servedBy(model).every((provider) => providers[provider]?.kind === 'simulator'),
+  );
   return (simulated ?? named[0] ?? models[0])?.name ?? 'MODEL';
 };
 

@@ -61,3 +61,37 @@ export interface Recorder {
   /** false = there is no room, so that an organization whose audit trail must be complete is to be refused. */
   readonly open: boolean;
 }
+
+/** An event of which nothing is known but its kind and whose it is. */
+export const blankFacts = (event_type: AuditEventType, org_id: string): AuditFacts => ({
+  event_type,
+  org_id,
+  project_id: null,
+  key_id: null,
+  request_id: null,
+  endpoint: null,
+  model: null,
+  user_id: null,
+  policy_id: null,
+  policy_name: null,
+  policy_version: null,
+  data_classification: null,
+  decision: null,
+  effective_decision: null,
+  enforced: false,
+  rollout_mode: null,
+  reason_code: null,
+  triggered_categories: [],
+  allowlist_hits: 0,
+  denylist_hits: 0,
+  redactions: 0,
+  direction: null,
+  policy_target: null,
+  policy_user: null,
+  quota_subject: null,
+  matches: [],
+  truncated: false,
+  client_aborted: false,
+  latency_ms: null,
+  usage: null,
+});

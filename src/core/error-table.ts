@@ -153,6 +153,11 @@ export const errorTable = {
     400,
     'A policy of the organization refused the request. Do not repeat it; `x-policy-reason-code` says which rule.',
   ),
+  moderation_unavailable: entry(
+    'moderation_error',
+    503,
+    'The moderation service does not answer, and nothing passes without it. Try again shortly.',
+  ),
   project_mismatch: entry(
     'permission_error',
     403,

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import type { Readable } from 'node:stream';
 import type { Log } from './log.js';
 import type { Permission, Principal } from './principal.js';
+import type { Judgement } from './review.js';
 import type { Price, Usage } from './usage.js';
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
@@ -107,6 +108,8 @@ export interface Meter {
   firstTokenMs: number | null;
   /** The answer ended before its proper end. */
   truncated: boolean;
+  /** What was decided about it; null = nobody was asked. */
+  judgement: Judgement | null;
 }
 
 /** What an attempt asks the limiter for. */

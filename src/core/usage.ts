@@ -9,6 +9,14 @@ export interface Usage {
 
 export const noUsage: Usage = { input: 0, cacheRead: 0, cacheWrite: 0, output: 0, reasoning: 0 };
 
+export const addUsage = (one: Usage, other: Usage): Usage => ({
+  input: one.input + other.input,
+  cacheRead: one.cacheRead + other.cacheRead,
+  cacheWrite: one.cacheWrite + other.cacheWrite,
+  output: one.output + other.output,
+  reasoning: one.reasoning + other.reasoning,
+});
+
 /** US dollars per million tokens. */
 export interface Price {
   readonly inputPerMtok: number;

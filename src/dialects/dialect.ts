@@ -55,6 +55,8 @@ export interface RelayHooks {
   usage(usage: Usage): void;
   /** Called at the first piece of answer text, reasoning or tool arguments. */
   firstToken(): void;
+  /** Another answer in place of one that was stopped before any of it left; null = there is none. Settled already. */
+  readonly instead?: () => Promise<Buffer | null>;
   /** Called once, before the terminal event leaves; its fields are written into that event. */
   settle(): Promise<CreditFields>;
   /** The error as the body of the client's family. */

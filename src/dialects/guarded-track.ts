@@ -49,6 +49,10 @@ export class GuardedTrack implements Track {
     return this.#guard.pending;
   }
 
+  get begun(): boolean {
+    return this.#guard.clear > 0;
+  }
+
   take(frame: Frame, out: Splice): Standing {
     const heard = this.#ear.hear(frame);
     this.#hold.add({ frame, repeats: heard.repeats }, heard.said);

@@ -20,6 +20,8 @@ export interface Track {
   take(frame: Frame, out: Splice): Standing;
   /** Set while nothing more is to be read: someone is asked about what was. Then `go` goes on. */
   readonly pending?: Promise<void> | null;
+  /** Whether any text has left; absent = as soon as it came. */
+  readonly begun?: boolean;
   go?(out: Splice): Standing;
   /** No frame will follow; what was kept back leaves as far as it may. */
   cease?(out: Splice): Standing;
@@ -57,7 +59,7 @@ export class RelayStage implements MeteredStage {
 
   /** The last deltas do not wait for the settlement: a client pays for what it was sent. */
   early(): Buffer | null {
-    return this.#out.take();
+    return this.#take();
   }
 
   end(): Out {
@@ -80,7 +82,12 @@ export class RelayStage implements MeteredStage {
       if (standing !== 'open') return this.#finish(standing);
       if (this.#track.pending) return this.#wait(() => this.#readOn());
     }
-    return this.#out.take();
+    return this.#take();
+  }
+
+  /** As long as another answer may take its place, nothing of this one leaves before its first text. */
+  #take(): Buffer | null {
+    return this.#hooks.instead && this.#track.begun === false ? null : this.#out.take();
   }
 
   /** Goes on when whoever was asked has answered; what may leave meanwhile leaves. */
@@ -130,6 +137,11 @@ export class RelayStage implements MeteredStage {
 
   async #close(): Promise<Buffer | null> {
     try {
+      const other = this.#track.begun === false ? await this.#hooks.instead?.() : null;
+      if (other) {
+        this.done = true;
+        return other;
+      }
       this.#track.close(await this.#hooks.settle(), this.#out);
     } catch (error) {
       return this.#breakOff(asGatewayError(error));

@@ -53,6 +53,10 @@ class TranslateTrack implements Track {
     return this.#hooks.guard?.pending ?? null;
   }
 
+  get begun(): boolean {
+    return this.#passed > 0;
+  }
+
   take(frame: Frame, out: Splice): Standing {
     this.#standing = this.#decoder.take(frame);
     if (this.#hold && this.#standing !== 'open') this.#hold.end();

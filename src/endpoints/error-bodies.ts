@@ -72,9 +72,12 @@ const renderers: Readonly<Record<Family, Renderer>> = {
 export const errorBody = (error: GatewayError, family: Family, requestId: string): Body =>
   renderers[family](error, requestId);
 
+/** One widespread client sleeps for as long as it is told, another goes on at once beyond this. */
+const LONGEST_SLEEP_S = 60;
+
 /** Clients that honour it stop here: a repeat cannot help, or would have to wait for longer than they should sleep. */
 const isPointlessToRetry = (error: GatewayError): boolean =>
-  [401, 402, 403, 409].includes(error.status) || (error.status === 429 && (error.retryAfterS ?? 0) > 60);
+  [401, 402, 403, 409].includes(error.status) || (error.retryAfterS ?? 0) > LONGEST_SLEEP_S;
 
 export const errorReply = (error: GatewayError, family: Family, requestId: string): JsonReply => ({
   kind: 'json',

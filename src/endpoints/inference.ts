@@ -1,40 +1,28 @@
 import { GatewayError } from '../core/errors.js';
 import type { BytesReply, Call, Demand, Reply, StreamReply } from '../core/exchange.js';
-import { bridge, type Bridge, type Crossed } from '../dialects/bridge.js';
-import {
-  dialectNames,
-  type Dialect,
-  type DialectName,
-  type InferenceRequest,
-  type RelayHooks,
-} from '../dialects/dialect.js';
-import { answerHeaders } from '../io/upstream/headers.js';
-import type { Provider, ProviderKind } from '../io/upstream/provider.js';
+import { addUsage } from '../core/usage.js';
+import type { Dialect, RelayHooks } from '../dialects/dialect.js';
+import type { Guard } from '../dialects/guard.js';
+import type { WholeAnswer } from '../dialects/translate-whole.js';
 import { readWhole } from '../io/upstream/read-whole.js';
-import { matchesModel, type Catalog } from '../rules/models/catalog.js';
-import { ask, type Asked, type AskParts, type Target } from './ask.js';
+import { runStage } from '../io/upstream/run-stage.js';
+import type { AskParts } from './ask.js';
 import { settleBill } from './bill.js';
 import { errorBody } from './error-bodies.js';
 import { asProviderError } from './provider-errors.js';
+import { BYTES_PER_TOKEN, reach, type Answered } from './reach.js';
+import type { OpenReview, Review } from './review/review.js';
+import { createRoadFinder, type RoadParts } from './roads.js';
 
 /** What an inference door needs of the house. */
-export interface InferenceParts extends AskParts {
-  readonly catalog: Catalog;
-  readonly providers: ReadonlyMap<string, Provider>;
+export interface InferenceParts extends AskParts, RoadParts {
+  readonly review: OpenReview;
   readonly usdPerCredit: number;
   readonly maxAnswerBytes: number;
   readonly heartbeat: StreamReply['heartbeat'];
   readonly firstToken: (model: string, seconds: number) => void;
 }
 
-/** The format a provider speaks; the simulator speaks whichever it is asked in. */
-const spoken: Readonly<Record<Exclude<ProviderKind, 'simulator'>, DialectName>> = {
-  anthropic: 'messages',
-  openai_chat: 'chat',
-  openai_responses: 'responses',
-};
-
-const BYTES_PER_TOKEN = 3;
 const DEFAULT_OUTPUT_RESERVE = 4_096;
 
 /** What a request may take, guessed before it is validated: bytes by three, and what it allows itself to answer. */
@@ -48,86 +36,33 @@ export const demandOf = (body: unknown, bytes: number): Demand => {
   };
 };
 
-/** A target, and the way there and back. */
-interface Road extends Target {
-  readonly bridge: Bridge;
+/** One exchange: its review, its first answer, and the way to another one. */
+interface Exchange extends Answered {
+  readonly review: Review;
+  /** Asks once more, with an instruction the model is to keep to. */
+  again(instruction: string): Promise<Answered>;
 }
-
-/** What is known once an upstream answers. */
-interface Answered extends Asked<Road> {
-  readonly call: Call;
-  readonly request: InferenceRequest;
-  readonly shownModel: string | null;
-  readonly estimatedInputTokens: number;
-  readonly headers: Readonly<Record<string, string>>;
-}
-
-const nothingSent: Crossed = { body: '', headers: {}, dropped: [] };
 
 /** The door of one inference format (seed 4.10, 4.11, 4.13). */
 export const createInference = (dialect: Dialect, parts: InferenceParts) => {
-  const bridges = new Map(dialectNames.map((upstream) => [upstream, bridge(dialect.name, upstream)]));
-  const bridgeTo = (kind: ProviderKind): Bridge =>
-    bridges.get(kind === 'simulator' ? dialect.name : spoken[kind])!;
+  const findRoads = createRoadFinder(dialect.name, parts);
 
   return async (call: Call): Promise<Reply> => {
     const request = dialect.read(call.body);
-    const roads = findRoads(request, call, parts, bridgeTo);
-    let sent: Crossed = nothingSent;
-    const build = (road: Road) => {
-      try {
-        sent = road.bridge.forward(request, {
-          upstreamModel: road.model,
-          clientHeaders: call.headers,
-          defaultMaxTokens: road.choice.maxOutputTokens,
-          mostTokens: call.principal.maxOutputTokens,
-        });
-      } catch (error) {
-        // What a fallback cannot express is no fault of the request: it is passed over.
-        if (road === roads[0]) throw error;
-        return null;
-      }
-      return { path: road.bridge.upstreamPath, headers: sent.headers, body: sent.body };
+    const roads = findRoads(request.model, call);
+    const review = await parts.review(call, dialect.name, request);
+    const answered = await reach(call, review.request, roads, parts);
+    const exchange: Exchange = {
+      ...answered,
+      headers: { ...answered.headers, ...review.headers },
+      review,
+      again: (instruction) => reach(call, review.again(instruction), roads, parts),
     };
-    const asked = await ask(call, roads, build, parts);
-    const { body, dropped } = sent;
-    const answered: Answered = {
-      ...asked,
-      call,
-      request,
-      shownModel: request.model === asked.target.model ? null : request.model,
-      estimatedInputTokens: Math.ceil(body.length / BYTES_PER_TOKEN),
-      headers: {
-        ...answerHeaders(asked.answer.headers),
-        ...(dropped.length > 0 && { 'x-sluice-dropped': dropped.join(', ') }),
-      },
-    };
-    return request.stream ? streamReply(answered, parts) : wholeReply(answered, parts);
+    return request.stream ? streamReply(exchange, parts) : wholeReply(exchange, parts);
   };
 };
 
-const findRoads = (
-  request: InferenceRequest,
-  call: Call,
-  parts: InferenceParts,
-  bridgeTo: (kind: ProviderKind) => Bridge,
-): readonly Road[] => {
-  const resolved = parts.catalog.resolve(request.model);
-  if (!resolved)
-    throw new GatewayError('model_not_found', `There is no model ${request.model}.`, { param: 'model' });
-  call.meter.model = resolved.label;
-  const allowed = call.principal.models;
-  if (allowed && !allowed.some((pattern) => matchesModel(pattern, request.model)))
-    throw new GatewayError('model_not_allowed', `This key may not use ${request.model}.`, { param: 'model' });
-  return resolved.choices.flatMap((choice) => {
-    const provider = parts.providers.get(choice.provider);
-    return provider
-      ? [{ provider, model: choice.upstreamModel, choice, bridge: bridgeTo(provider.kind) }]
-      : [];
-  });
-};
-
-const wholeReply = async (answered: Answered, parts: InferenceParts): Promise<BytesReply> => {
+const readAnswer = async (answered: Answered, guard: Guard, parts: InferenceParts): Promise<WholeAnswer> => {
   const { call, request, target, answer } = answered;
   const startedMs = parts.ticksMs();
   const bytes = await readWhole(answer.body, parts.maxAnswerBytes).catch((thrown: unknown) => {
@@ -135,27 +70,34 @@ const wholeReply = async (answered: Answered, parts: InferenceParts): Promise<By
     throw asProviderError(target.provider.name, thrown);
   });
   call.meter.upstreamWaitMs += parts.ticksMs() - startedMs;
-  const whole = target.bridge.whole(bytes, request, answered);
+  return target.bridge.whole(bytes, request, { ...answered, guard });
+};
+
+const wholeReply = async (exchange: Exchange, parts: InferenceParts): Promise<BytesReply> => {
+  const { call, review } = exchange;
+  let whole = await readAnswer(exchange, review.guard(false, true), parts);
   call.meter.usage = whole.usage;
+  if (whole.stop?.instruction) {
+    whole = await readAnswer(await exchange.again(whole.stop.instruction), review.guard(true, true), parts);
+    call.meter.usage = addUsage(call.meter.usage, whole.usage);
+  }
   const fields = await settleBill(call.meter, call.lease, parts.usdPerCredit);
   return {
     kind: 'bytes',
     status: 200,
-    headers: answered.headers,
+    headers: { ...exchange.headers, ...review.headers },
     contentType: 'application/json',
     body: whole.seal(fields),
   };
 };
 
-const streamReply = (answered: Answered, parts: InferenceParts): StreamReply => {
-  const { call, request, target, answer, shownModel, estimatedInputTokens } = answered;
-  const type = answer.headers['content-type'];
-  if (typeof type !== 'string' || !type.startsWith('text/event-stream')) {
-    answer.body.destroy();
-    throw new GatewayError('provider_error', `${target.provider.name} did not answer with a stream.`);
-  }
+const streamReply = (exchange: Exchange, parts: InferenceParts): StreamReply => {
+  const { call, request, target, answer, shownModel, estimatedInputTokens, review } = exchange;
+  demandStream(exchange);
+  const guard = review.guard(false, false);
   const hooks: RelayHooks = {
     shownModel,
+    guard,
     usage: (usage) => {
       call.meter.usage = usage;
     },
@@ -168,15 +110,57 @@ const streamReply = (answered: Answered, parts: InferenceParts): StreamReply => 
     truncated: () => {
       call.meter.truncated = true;
     },
+    ...(review.mayAsk && { instead: () => streamInstead(exchange, guard, hooks, parts) }),
   };
   const stage = target.bridge.stream(request, hooks, estimatedInputTokens);
   call.meter.live = () => stage.usage;
   return {
     kind: 'stream',
     status: 200,
-    headers: answered.headers,
+    headers: exchange.headers,
     source: answer.body,
     stage,
     heartbeat: parts.heartbeat,
   };
+};
+
+/** A second answer, read to its end before any of it leaves; null = the first one ends as a refusal. */
+const streamInstead = async (
+  exchange: Exchange,
+  guard: Guard,
+  hooks: RelayHooks,
+  parts: InferenceParts,
+): Promise<Buffer | null> => {
+  const instruction = guard.stop?.instruction;
+  if (!instruction) return null;
+  const { meter } = exchange.call;
+  const before = meter.usage;
+  try {
+    const second = await exchange.again(instruction);
+    demandStream(second);
+    const { instead, ...rest } = hooks;
+    const stage = second.target.bridge.stream(
+      second.request,
+      {
+        ...rest,
+        shownModel: second.shownModel,
+        guard: exchange.review.guard(true, true),
+        usage: (usage) => {
+          meter.usage = addUsage(before, usage);
+        },
+      },
+      second.estimatedInputTokens,
+    );
+    return await runStage(second.answer.body, stage, parts.maxAnswerBytes);
+  } catch (error) {
+    exchange.call.log.warn({ err: error, request_id: exchange.call.requestId }, 'a second answer failed');
+    return null;
+  }
+};
+
+const demandStream = ({ answer, target }: Answered): void => {
+  const type = answer.headers['content-type'];
+  if (typeof type === 'string' && type.startsWith('text/event-stream')) return;
+  answer.body.destroy();
+  throw new GatewayError('provider_error', `${target.provider.name} did not answer with a stream.`);
 };

@@ -95,6 +95,29 @@ t.test('7.4 x-should-retry is false where a repeat cannot help or the wait is lo
   t.equal(should(new GatewayError('provider_error', 'x')), undefined);
 });
 
+t.test('7.4 no client is told to sleep for longer than a minute, whatever the status', async (t) => {
+  const families = ['administration', 'messages', 'count_tokens', 'responses', 'openai'] as const;
+  const waits = ['rate_limit_exceeded', 'provider_rate_limited', 'provider_unavailable'] as const;
+  for (const code of [...waits, 'provider_overloaded', 'store_unavailable'] as const)
+    for (const family of families) {
+      const headers = (retryAfterS: number) =>
+        errorReply(new GatewayError(code, 'x', { retryAfterS }), family, 'r').headers;
+      t.match(headers(3_600), { 'retry-after': '3600', 'x-should-retry': 'false' }, `${code} ${family}`);
+      t.equal(headers(60)?.['x-should-retry'], undefined, `${code} ${family}`);
+    }
+});
+
+t.test('7.4 what a repeat cannot cure says so, what it can does not', async (t) => {
+  const cured = new Set([408, 429, 500, 502, 503, 504, 529]);
+  const ended = new Set([401, 402, 403, 409]);
+  for (const [code, { status }] of Object.entries(errorTable)) {
+    const shown = errorReply(new GatewayError(code as ErrorCode, 'x'), 'messages', 'r').headers;
+    t.equal(shown?.['x-should-retry'], ended.has(status) ? 'false' : undefined, code);
+    // Every other status is one that no client repeats.
+    t.ok(cured.has(status) || ended.has(status) || (status >= 400 && status < 432), code);
+  }
+});
+
 t.test('5 a 401 names the scheme; a key that was sent is called invalid', async (t) => {
   t.equal(
     errorReply(missingKey(), 'administration', 'r').headers?.['www-authenticate'],

@@ -72,6 +72,7 @@ t.test('D12 what the contract lacks is marked as an extension, and nothing else 
     'PATCH /v1/organization/policies/{policy_id}',
     'POST /v1/chat/completions',
     'POST /v1/messages',
+    'POST /v1/messages/count_tokens',
     'POST /v1/organization/policies/{policy_id}/publish',
     'POST /v1/organization/policies/{policy_id}/resume',
     'POST /v1/responses',

@@ -87,5 +87,6 @@ export const meanings: Readonly<Record<string, string>> = {
   504: 'The provider did not answer in time.',
   529: 'The provider is overloaded.',
   '4XX': 'The provider rejected the request; its status is kept.',
-  default: 'The request is not well-formed HTTP, too slow, or compressed (400, 408, 415, 431).',
+  default:
+    'The request is not well-formed HTTP, too slow, compressed, or asks for another protocol (400, 408, 415, 426, 431).',
 };

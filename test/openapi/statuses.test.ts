@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import t from 'tap';
 import { systemClock } from '../../src/core/clock.js';
 import { GatewayError } from '../../src/core/errors.js';
-import type { Admit, Route } from '../../src/core/exchange.js';
+import type { Admit, Lease, Route } from '../../src/core/exchange.js';
 import { silentLog } from '../../src/core/log.js';
 import type { Principal } from '../../src/core/principal.js';
 import { compileMatcher } from '../../src/io/http/match.js';
@@ -149,6 +149,11 @@ const serveFailing = async (t: { teardown(run: () => void): unknown }) => {
     clientAddress: () => '127.0.0.1',
     usdPerCredit: 1,
     tally: () => undefined,
+    witness: {
+      admits: () => undefined,
+      attend: (lease: Lease) => lease,
+      refused: async () => undefined,
+    },
     log: silentLog,
     metrics,
     clock: systemClock,

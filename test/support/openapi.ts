@@ -44,7 +44,7 @@ const rows = Object.entries(document.paths).flatMap(([path, methods]) =>
 const match = compileMatcher(rows);
 
 /** Faults of the request itself, which any operation may answer with. */
-const general = new Set([400, 408, 415, 431]);
+const general = new Set([400, 408, 415, 426, 431]);
 
 const follow = <T extends object>(node: T): T => {
   const name = '$ref' in node && typeof node.$ref === 'string' ? node.$ref.split('/').slice(2) : null;

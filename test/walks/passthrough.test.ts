@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { createAuthority } from '../io/upstream/certificate.js';
 import { jsonAnswer } from '../support/fake-provider.js';
-import { frontProvider, runGateway, UPSTREAM_KEY } from '../support/gateway.js';
+import { APP_KEY, frontProvider, runGateway, until, UPSTREAM_KEY } from '../support/gateway.js';
 
 const passthrough = [{ path: '/v1/embeddings', unmoderated: true }];
 const embedding = { object: 'list', data: [{ embedding: [0.5, 0.25] }] };
@@ -28,6 +28,27 @@ t.test(
       await (await fetch(`${url}/metrics`)).text(),
       /sluice_tokens_total\{model="other",kind="input"\} [1-9]/,
     );
+  },
+);
+
+t.test(
+  'D43 what goes through counts in the limits of its key, by its bytes in both directions',
+  async (t) => {
+    const { post, call } = await frontProvider(t, 'openai_chat', jsonAnswer(200, embedding), {
+      provider: { passthrough },
+    });
+    const sent = JSON.stringify({ model: 'e', input: 'text' });
+    t.equal((await post('/v1/embeddings', sent)).status, 200);
+    const tokens = Math.ceil(sent.length / 3) + Math.ceil(JSON.stringify(embedding).length / 3);
+    const used = async (metric: string): Promise<number | undefined> => {
+      const { limits } = (await (await call('GET', '/v1/limits', { key: APP_KEY })).json()) as {
+        limits: { scope: string; metric: string; used: number }[];
+      };
+      return limits.find((limit) => limit.scope === 'key' && limit.metric === metric)?.used;
+    };
+    await until(async () => (await used('tokens_per_minute')) === tokens, `${tokens} tokens to be counted`);
+    t.equal(await used('requests_per_minute'), 1);
+    t.equal(await used('concurrent_requests'), 0);
   },
 );
 

@@ -58,9 +58,15 @@ export const moderation = v.strictObject({
   ),
   hold_chars: setting('Characters held back in mode hold.', integer(1, 100_000), 272),
   http: setting(
-    'A moderation service of the OpenAI shape, used when engine is http.',
+    'A moderation service, used when engine is http; the embedded engine stays its floor.',
     v.strictObject({
-      url: setting('Its address.', optionalAddress, ''),
+      kind: setting(
+        'moderations = the OpenAI shape; guard = a guard model behind a chat endpoint.',
+        v.picklist(['moderations', 'guard']),
+        'moderations',
+      ),
+      url: setting('Its address: of the endpoint itself.', optionalAddress, ''),
+      model: setting('The model to name to it; empty = none.', v.string(), ''),
       api_key: setting('Its key.', v.string(), ''),
       timeout: setting('How long to wait for it.', duration(1, 600_000), '500ms'),
       on_error: setting('When it does not answer.', v.picklist(['block', 'allow']), 'block'),
@@ -78,6 +84,12 @@ export const moderation = v.strictObject({
     ),
     {},
   ),
+  support_text: setting(
+    'Said to whoever is refused for self-harm; empty = nothing.',
+    v.pipe(v.string(), v.maxLength(600)),
+    'If you are in danger or thinking of harming yourself, please call your local emergency number, or find a ' +
+      'crisis line near you at findahelpline.com.',
+  ),
 });
 
 export const policies = v.strictObject({
@@ -92,9 +104,19 @@ export const policies = v.strictObject({
         kind: required('A chat model answers with a score.', v.literal('model')),
         model: required('A name under models.', modelName),
         timeout: setting('How long to wait for it.', duration(1, 600_000), '2s'),
+        on_error: setting(
+          'When it does not answer: closed = enforcing policies count as matched, open = as not matched.',
+          v.picklist(['closed', 'open']),
+          'closed',
+        ),
       }),
     ]),
     { kind: 'lexical' },
+  ),
+  show_decisions: setting(
+    'When replies carry x-policy-decision, x-policy-reason-code and x-policy-rollout-mode.',
+    v.picklist(['always', 'when_acted', 'never']),
+    'when_acted',
   ),
 });
 

@@ -81,16 +81,69 @@ const price = v.pipe(
   })),
 );
 
+const flag = (about: string, fallback: boolean) => setting(about, v.boolean(), fallback);
+
+const flags = v.strictObject({
+  native_messages: flag(
+    'An OpenAI-style server that also serves /v1/messages, such as vLLM or llama.cpp, gets those requests as they are.',
+    false,
+  ),
+  max_tokens_field: setting(
+    'How a chat server calls the token bound: max_tokens for vLLM, Ollama and llama.cpp.',
+    v.picklist(['max_completion_tokens', 'max_tokens']),
+    'max_completion_tokens',
+  ),
+  drop_sampling: flag(
+    'Leaves out temperature, top_p, top_k and penalties, for models that refuse them.',
+    false,
+  ),
+  drop_reasoning: flag('Leaves out what asks for reasoning, for models that refuse it.', false),
+  drop_server_tools: flag('Leaves out tools that only another vendor runs, instead of refusing them.', false),
+  takes_documents: flag('Whether a chat server reads file parts.', true),
+  takes_reasoning_text: flag('Sends earlier reasoning to a chat server as reasoning_content.', false),
+  takes_top_k: flag('Whether a chat server knows top_k.', false),
+  lift_system_turns: flag('Moves later system messages to the start, for models that know only that.', false),
+  thinking: setting(
+    'How a Messages model is asked to reason: adaptive (by effort) or budget (older ones, by tokens).',
+    v.picklist(['adaptive', 'budget']),
+    'adaptive',
+  ),
+});
+
+const upstreamModel = setting('What the provider calls it; null = as asked.', v.nullable(modelName), null);
+
+const target = v.strictObject({
+  provider: required('A name under providers.', name),
+  upstream_model: upstreamModel,
+  weight: setting(
+    'Its share of the requests beside the other weights; 0 = only when the others fail.',
+    amount(0, 1_000_000),
+    1,
+  ),
+  flags: v.pipe(v.optional(flags), v.description('As flags of the model, which it replaces here.')),
+});
+
 const model = v.strictObject({
   name: required('The name clients ask for, or the beginning of names followed by "*".', modelPattern),
   aliases: setting('Other names of it.', v.array(modelName), []),
-  provider: required('A name under providers.', name),
-  upstream_model: setting('What the provider calls it; null = as asked.', v.nullable(modelName), null),
+  listed: setting(
+    'Names that GET /v1/models shows for it, where its own name ends with "*".',
+    v.array(modelName),
+    [],
+  ),
+  provider: setting('A name under providers; null where there are targets.', v.nullable(name), null),
+  upstream_model: upstreamModel,
+  targets: setting(
+    'Several providers that share its requests and stand in for each other, instead of provider.',
+    v.array(target),
+    [],
+  ),
   fallbacks: setting(
     'Models tried in order when the provider fails before the first byte.',
     v.array(modelName),
     [],
   ),
+  flags: setting('What is particular to it where it is served.', flags, {}),
   max_output_tokens: setting('Most output tokens one answer may have.', integer(1, 100_000_000), 8_192),
   price: setting('What it costs; 0 = nothing.', price, { input_per_mtok: 0, output_per_mtok: 0 }),
 });

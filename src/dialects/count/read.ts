@@ -44,10 +44,11 @@ export const countBody = objectOf({
 });
 
 const DETAILS_BOUND = 100;
+const CONSUMED: readonly string[] = ['context_management', 'flagged_categories'];
 
 export interface CountRequest {
   readonly model: string;
-  /** The body less the edits, which only say to remove nothing. */
+  /** The body less what only the gateway reads, and less the edits, which only say to remove nothing. */
   readonly body: Json;
 }
 
@@ -61,6 +62,6 @@ export const readCount = (input: unknown): CountRequest => {
     });
   // The body as it came, not the copy of it that validation made.
   const body = input as Json & { readonly model: string };
-  const kept = Object.entries(body).filter(([key]) => key !== 'context_management');
+  const kept = Object.entries(body).filter(([key]) => !CONSUMED.includes(key));
   return { model: body.model, body: Object.fromEntries(kept) };
 };

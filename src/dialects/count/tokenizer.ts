@@ -14,6 +14,13 @@ export const byteEstimate: Tokenizer = {
     texts.reduce((sum, text) => sum + Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN), 0),
 };
 
+/** GPT-4 before 4o and 4.1, and GPT-3.5, in OpenAI's and in Azure's spelling. */
+const OLDER_GPT = /(?:^|[/:])gpt-(?:3\.?5|4(?![o.\d]))/;
+
+/** The vocabulary that is a model's own, or comes nearest to it. */
+export const vocabularyOf = (model: string): 'o200k_base' | 'cl100k_base' =>
+  OLDER_GPT.test(model.toLowerCase()) ? 'cl100k_base' : 'o200k_base';
+
 const OLDER_CLAUDE = 1.1;
 const NEWER_CLAUDE = 1.43;
 const NEWER_NAMES = /fable|mythos/;

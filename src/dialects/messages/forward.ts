@@ -22,11 +22,21 @@ const betas = (body: Json, headers: IncomingHttpHeaders): string =>
     .filter((token) => token !== CONTEXT_MANAGEMENT_BETA || 'context_management' in body)
     .join(',');
 
+/** The version and the betas a body is to be read by. */
+export const messagesVersion = (
+  body: Json,
+  clientHeaders: IncomingHttpHeaders,
+): Readonly<Record<string, string>> => {
+  const version = samples(body) ? '' : headerText(clientHeaders, 'anthropic-version');
+  const beta = betas(body, clientHeaders);
+  return {
+    'anthropic-version': version === '' ? SAMPLING_VERSION : version,
+    ...(beta !== '' && { 'anthropic-beta': beta }),
+  };
+};
+
 export const forwardMessages = (request: InferenceRequest, options: ForwardOptions): Forwarded => {
   const { body } = request;
-  const sampling = samples(body);
-  const version = sampling ? '' : headerText(options.clientHeaders, 'anthropic-version');
-  const beta = betas(body, options.clientHeaders);
   return {
     body: JSON.stringify({
       ...body,
@@ -37,9 +47,6 @@ export const forwardMessages = (request: InferenceRequest, options: ForwardOptio
       ),
       ...(typeof body.temperature === 'number' && { temperature: Math.min(body.temperature, 1) }),
     }),
-    headers: {
-      'anthropic-version': version === '' ? SAMPLING_VERSION : version,
-      ...(beta !== '' && { 'anthropic-beta': beta }),
-    },
+    headers: messagesVersion(body, options.clientHeaders),
   };
 };

@@ -4,14 +4,10 @@ import type { NeutralRequest, Part, Turn } from './neutral-request.js';
 import { readChatRequest } from './read-chat.js';
 import { readMessagesRequest } from './read-messages.js';
 import { readResponsesRequest } from './read-responses.js';
-import { defaultFlags, type UpstreamFlags, type Writing } from './upstream-flags.js';
+import { defaultFlags, type Writing } from './upstream-flags.js';
 import { writeChatRequest } from './write-chat.js';
 import { messagesHeaders, writeMessagesRequest } from './write-messages.js';
 import { writeResponsesRequest } from './write-responses.js';
-
-export interface TranslateOptions extends ForwardOptions {
-  readonly flags?: Partial<UpstreamFlags>;
-}
 
 export interface Translated extends Forwarded {
   /** The fields that were left out, by name, as `x-sluice-dropped` lists them (D42). */
@@ -71,7 +67,7 @@ export const translateRequest = (
   from: DialectName,
   to: DialectName,
   request: InferenceRequest,
-  options: TranslateOptions,
+  options: ForwardOptions,
 ): Translated => {
   const flags = { ...defaultFlags, ...options.flags };
   const ledger = new Ledger();

@@ -1,4 +1,10 @@
-import { createServer, STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  STATUS_CODES,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -8,8 +14,8 @@ import type { Log } from '../../core/log.js';
 import { Connections } from './connections.js';
 import { encodeReply, sendReply } from './reply.js';
 
-/** What can be wrong with a request before there is one. */
-export type ConnectionFault = 'malformed' | 'timeout' | 'headers_too_large';
+/** What can be wrong with a request before there is one, or with its wish for another protocol. */
+export type ConnectionFault = 'malformed' | 'timeout' | 'headers_too_large' | 'upgrade';
 
 export interface ListenLimits {
   readonly headersTimeoutMs: number;
@@ -27,8 +33,8 @@ export interface ListenOptions {
   readonly port: number;
   readonly tls: TlsFiles | null;
   readonly limits?: Partial<ListenLimits>;
-  /** The answer to a fault, as the API spells its errors. */
-  readonly refuse: (fault: ConnectionFault) => JsonReply | BytesReply;
+  /** The answer to a fault, as the API spells its errors at this path; null = it is not known. */
+  readonly refuse: (fault: ConnectionFault, path: string | null) => JsonReply | BytesReply;
   readonly log: Log;
 }
 
@@ -72,6 +78,19 @@ const faultOf = (error: NodeJS.ErrnoException): ConnectionFault => {
   return error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'timeout' : 'malformed';
 };
 
+const CONNECTION_UPGRADE = /(?:^|,)\s*upgrade\s*(?:,|$)/i;
+/** Offered by some HTTP clients with every plain request; whoever does not take it up answers in HTTP/1.1. */
+const OFFER = /^\s*h2c?\s*$/i;
+
+/** node hands such requests on like any other while nobody listens for 'upgrade', so the socket stays in good hands. */
+const wantsUpgrade = ({ connection, upgrade }: IncomingHttpHeaders): boolean =>
+  upgrade !== undefined && CONNECTION_UPGRADE.test(connection ?? '') && !OFFER.test(upgrade);
+
+const faultIn = (req: IncomingMessage, { headerCount }: ListenLimits): ConnectionFault | null => {
+  if (req.rawHeaders.length > headerCount * 2) return 'headers_too_large';
+  return wantsUpgrade(req.headers) ? 'upgrade' : null;
+};
+
 /** A whole HTTP response for a socket that has no ServerResponse. */
 const rawResponse = (reply: JsonReply | BytesReply): Buffer => {
   const { headers, body } = encodeReply(reply, { connection: 'close' });
@@ -88,9 +107,11 @@ export const listen = async (
   const { log, tls } = options;
 
   const answer = async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
-    if (req.rawHeaders.length <= limits.headerCount * 2) return onRequest(req, res);
+    const fault = faultIn(req, limits);
+    if (!fault) return onRequest(req, res);
     res.shouldKeepAlive = false;
-    await sendReply(options.refuse('headers_too_large'), req, res);
+    const [path = '/'] = (req.url ?? '/').split('?');
+    await sendReply(options.refuse(fault, path), req, res);
   };
   const connections = new Connections((req, res) => {
     answer(req, res).catch((error: unknown) => {
@@ -135,7 +156,7 @@ export const listen = async (
       return;
     }
     try {
-      socket.end(rawResponse(options.refuse(faultOf(error))));
+      socket.end(rawResponse(options.refuse(faultOf(error), null)));
     } catch (thrown) {
       log.error({ err: thrown }, 'A refusal could not be written.');
       socket.destroy();

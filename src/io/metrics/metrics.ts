@@ -1,6 +1,7 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { Usage } from '../../core/usage.js';
 import { registerLimitFamilies, type LimitMetrics } from './limits.js';
+import { registerPolicingFamilies, type PolicingMetrics } from './policing.js';
 import { bounded, counter, gauge, histogram, type Distribution, type Value } from './series.js';
 
 /** What the gateway counts. Every method is cheap enough for the hot path and takes names of any number. */
@@ -20,6 +21,7 @@ export interface Metrics {
   configReload(ok: boolean): void;
   authFailures(code: string): void;
   readonly limits: LimitMetrics;
+  readonly policing: PolicingMetrics;
   render(): Promise<{ contentType: string; text: string }>;
   close(): void;
 }
@@ -131,6 +133,7 @@ export function createMetrics({ version }: MetricsOptions): Metrics {
       authFailureOf(code).value++;
     },
     limits: registerLimitFamilies(registry),
+    policing: registerPolicingFamilies(registry),
     render: async () => ({ contentType: registry.contentType, text: await registry.metrics() }),
     close: () => registry.clear(),
   };

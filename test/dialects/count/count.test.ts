@@ -4,7 +4,7 @@ import type { Json } from '../../../src/dialects/dialect.js';
 import { countInput } from '../../../src/dialects/count/count-input.js';
 import { imageSize } from '../../../src/dialects/count/image-size.js';
 import { layOutInput } from '../../../src/dialects/count/lay-out.js';
-import { byteEstimate, tokenFactor } from '../../../src/dialects/count/tokenizer.js';
+import { byteEstimate, tokenFactor, vocabularyOf } from '../../../src/dialects/count/tokenizer.js';
 import { gif, jpeg, png, webpExtended, webpLossless, webpLossy } from './pictures.js';
 
 const body = (...content: unknown[]): Json => ({ model: 'm', messages: [{ role: 'user', content }] });
@@ -123,6 +123,29 @@ t.test('4.12 newer Claude models make more of a text than older ones, others wha
     ['claude-instant', 1.1],
   ] as const)
     t.equal(tokenFactor(model), factor, model);
+});
+
+t.test('4.12 older GPT models have a vocabulary of their own, all others the newer one', async (t) => {
+  for (const model of [
+    'gpt-4',
+    'gpt-4-turbo-2024-04-09',
+    'gpt-4-32k',
+    'gpt-3.5-turbo',
+    'gpt-35-turbo',
+    'openai/GPT-4',
+  ])
+    t.equal(vocabularyOf(model), 'cl100k_base', model);
+  for (const model of [
+    'gpt-4o',
+    'gpt-4.1-mini',
+    'gpt-4.5-preview',
+    'gpt-5',
+    'gpt-oss-20b',
+    'o3',
+    'claude-4',
+    'my-gpt-4',
+  ])
+    t.equal(vocabularyOf(model), 'o200k_base', model);
 });
 
 t.test('4.12 the count is whole, and never less than its parts', async (t) => {

@@ -1,7 +1,6 @@
 import t from 'tap';
 import { GatewayError } from '../../../src/core/errors.js';
-import type { DialectName, Json } from '../../../src/dialects/dialect.js';
-import type { TranslateOptions } from '../../../src/dialects/translate/translate.js';
+import type { DialectName, ForwardOptions, Json } from '../../../src/dialects/dialect.js';
 import { fates } from '../../../src/dialects/translate/fates.js';
 import { names, pairs, translate } from './translating.js';
 
@@ -11,7 +10,7 @@ type Refusal = readonly [
   to: readonly DialectName[],
   body: Json,
   param: string,
-  options?: Partial<TranslateOptions>,
+  options?: Partial<ForwardOptions>,
 ];
 
 const user = (...content: unknown[]): Json => ({ messages: [{ role: 'user', content }] });

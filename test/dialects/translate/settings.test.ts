@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import t from 'tap';
-import type { DialectName, Json } from '../../../src/dialects/dialect.js';
-import type { TranslateOptions } from '../../../src/dialects/translate/translate.js';
+import type { DialectName, ForwardOptions, Json } from '../../../src/dialects/dialect.js';
 import { pairs, translate, without } from './translating.js';
 
 const schema = {
@@ -145,7 +144,7 @@ interface Case {
   readonly body: Json;
   readonly sent: Json;
   readonly dropped?: readonly string[];
-  readonly options?: Partial<TranslateOptions>;
+  readonly options?: Partial<ForwardOptions>;
 }
 
 const lookOnly = { type: 'function', function: { name: 'look' } };

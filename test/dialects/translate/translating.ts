@@ -1,8 +1,8 @@
-import type { DialectName, Json } from '../../../src/dialects/dialect.js';
+import type { DialectName, ForwardOptions, Json } from '../../../src/dialects/dialect.js';
 import { chatDialect } from '../../../src/dialects/chat/dialect.js';
 import { messagesDialect } from '../../../src/dialects/messages/dialect.js';
 import { responsesDialect } from '../../../src/dialects/responses/dialect.js';
-import { translateRequest, type TranslateOptions } from '../../../src/dialects/translate/translate.js';
+import { translateRequest } from '../../../src/dialects/translate/translate.js';
 
 const dialects = { messages: messagesDialect, chat: chatDialect, responses: responsesDialect };
 
@@ -31,7 +31,7 @@ export const translate = (
   from: DialectName,
   to: DialectName,
   body: Json,
-  options: Partial<TranslateOptions> = {},
+  options: Partial<ForwardOptions> = {},
 ): Sent => {
   const sent = translateRequest(from, to, dialects[from].read({ ...smallest[from], ...body }), {
     upstreamModel: 'up',

@@ -34,7 +34,8 @@ export const options: ListenOptions = {
   host: '127.0.0.1',
   port: 0,
   tls: null,
-  refuse: (fault) => refusal({ malformed: 400, timeout: 408, headers_too_large: 431 }[fault], fault),
+  refuse: (fault) =>
+    refusal({ malformed: 400, timeout: 408, headers_too_large: 431, upgrade: 426 }[fault], fault),
   log: silentLog,
 };
 

@@ -55,6 +55,7 @@ export const callOf = (principal: Principal, limits: LimitFamily = 'inference'):
     upstreamWaitMs: 0,
     firstTokenMs: null,
     truncated: false,
+    judgement: null,
   };
   return {
     requestId: `req_${requests++}`,

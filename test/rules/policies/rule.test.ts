@@ -82,8 +82,8 @@ t.test('D29 evil expressions end quickly: in a result, or in a refusal that says
   t.match(faultOf(`[${ones(4_000)}].all(x, x in [${ones(4_000)}])`), long);
   t.match(faultOf(`[[${ones(4_000)}]].all(x, [${ones(3_000)}].all(y, x == x))`), long);
   t.match(faultOf(`[[1, 2]]${'.map(x, x + x)'.repeat(60)}.size() > 1`), long);
-  t.match(faultOf(`["ab"]${'.map(x, x + x)'.repeat(60)}.size() > 1`), /Invalid string length/);
-  t.match(faultOf('text.matches("((a{1000}){1000}){1000}")'), /repeat/);
+  t.match(faultOf(`["ab"]${'.map(x, x + x)'.repeat(60)}.size() > 1`), long);
+  t.match(faultOf('text.matches("((a{1000}){1000}){1000}")'), /the pattern is too large/);
   t.equal(faultOf(`text.matches("${'(a|b)*'.repeat(1_000)}")`), 'none');
 });
 

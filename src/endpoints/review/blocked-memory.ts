@@ -1,0 +1,43 @@
+import { hash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import type { GatewayJudgement } from '../../rules/policy-gateway/decide.js';
+import type { Scene } from './scene.js';
+
+const REMEMBERED = 5_000;
+const MEMORY_MS = 60_000;
+
+interface Blocked {
+  readonly judgement: GatewayJudgement;
+  readonly scene: Scene;
+  readonly untilMs: number;
+}
+
+/** What was refused a moment ago is refused again without being read: clients repeat (D38). */
+export class BlockedMemory {
+  readonly #ticksMs: () => number;
+  readonly #blocked = new LRUCache<string, Blocked>({ max: REMEMBERED });
+
+  constructor(ticksMs: () => number) {
+    this.#ticksMs = ticksMs;
+  }
+
+  find(keyId: string, scene: Scene, body: unknown): GatewayJudgement | null {
+    if (this.#blocked.size === 0) return null;
+    const found = this.#blocked.get(nameOf(keyId, body));
+    if (!found || found.untilMs < this.#ticksMs() || !sameRules(found.scene, scene)) return null;
+    return found.judgement;
+  }
+
+  keep(keyId: string, scene: Scene, body: unknown, judgement: GatewayJudgement): void {
+    this.#blocked.set(nameOf(keyId, body), { judgement, scene, untilMs: this.#ticksMs() + MEMORY_MS });
+  }
+}
+
+const sameRules = (one: Scene, other: Scene): boolean =>
+  one.compiled === other.compiled &&
+  one.policies === other.policies &&
+  one.standing === other.standing &&
+  one.subject.user === other.subject.user;
+
+const nameOf = (keyId: string, body: unknown): string =>
+  `${keyId} ${hash('sha256', JSON.stringify(body), 'base64')}`;

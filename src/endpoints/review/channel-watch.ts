@@ -1,0 +1,184 @@
+import type { BlockKind } from '../../core/events.js';
+import type { Edit } from '../../dialects/guard.js';
+import { SUSPICION, type Engine, type Follower } from '../../rules/moderation/engine.js';
+import type { Redactor, RedactFollower } from '../../text/redact.js';
+import type { TermFollower } from '../../text/terms.js';
+import type { Collected } from './collected.js';
+import { maskArguments } from './mask.js';
+import { Runs } from './runs.js';
+import { masksData, reached, stoppers, type Scene } from './scene.js';
+
+export type StreamMode = 'adaptive' | 'hold' | 'buffer' | 'async';
+
+export interface WatchParts {
+  readonly scene: Scene;
+  readonly engine: Engine;
+  readonly threshold: (category: string) => number;
+  readonly mode: StreamMode;
+  readonly holdChars: number;
+  /** The user's last words: a short answer is judged with them. */
+  readonly context: string;
+  /** null = nobody looks for personal data. */
+  readonly redactor: Redactor | null;
+  readonly collected: Collected;
+  /** Somebody outside has to be asked about windows of this text. */
+  readonly asksOthers: boolean;
+}
+
+/** Expressions are tried on a window again when this much is new. */
+const STEP_CHARS = 96;
+
+/** One channel of an answer: what was found in it, and how much of it may leave. Positions are the channel's own. */
+export class ChannelWatch {
+  readonly kind: BlockKind;
+  readonly runs = new Runs();
+  readonly #parts: WatchParts;
+  readonly #follower: Follower;
+  readonly #terms: TermFollower | null;
+  readonly #data: RedactFollower | null;
+  readonly #masks: boolean;
+  readonly #enforces: boolean;
+  readonly #reads: boolean;
+  #length = 0;
+  #closed = false;
+  /** The latest text, as far back as a rule may look. */
+  #recent = '';
+  /** How far expressions, and whoever else is asked, have read. */
+  #evaluated = 0;
+  #answered = 0;
+  #asked = 0;
+  #hits = 0;
+  /** How far the classifier lets text leave. */
+  #judged = 0;
+  #edits: Edit[] = [];
+  /** A call whole, for its arguments are masked as the JSON they are. */
+  #call = '';
+  #callFrom = -1;
+
+  constructor(kind: BlockKind, parts: WatchParts) {
+    const { scene, engine, context, redactor } = parts;
+    this.kind = kind;
+    this.#parts = parts;
+    this.#follower = engine.follow(context, { categories: stoppers(scene) });
+    this.#terms = (scene.standing.decides && scene.compiled.denylist?.follow()) || null;
+    this.#data = kind === 'tool' ? null : (redactor?.follow() ?? null);
+    this.#masks = masksData(scene);
+    const reading = scene.policies.readsAnswers(scene.subject);
+    this.#reads = reading !== 'no';
+    this.#enforces = reading === 'enforcing';
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  write(text: string): void {
+    if (this.kind === 'tool') {
+      if (this.#callFrom === -1)
+        this.#callFrom = text.length; // its name comes first
+      else this.#call += text;
+    }
+    this.#length += text.length;
+    this.#terms?.write(text);
+    this.#data?.write(text);
+    if (this.#reads || this.#parts.asksOthers) {
+      this.#recent = (this.#recent + text).slice(-(this.#parts.holdChars + STEP_CHARS + text.length));
+      if (this.#length - this.#evaluated >= STEP_CHARS) this.#evaluate();
+    }
+    if (this.#follower.write(text)) this.#look();
+    this.#gather();
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#terms?.end();
+    this.#data?.end();
+    this.#follower.end();
+    this.#evaluate();
+    this.#look();
+    this.#gather();
+    if (this.kind === 'tool') this.#maskCall();
+  }
+
+  /** How many characters may leave as far as this channel knows. */
+  get safe(): number {
+    const { mode, holdChars, asksOthers } = this.#parts;
+    const data = this.#masks ? (this.#data?.safe ?? this.#length) : this.#length;
+    if (mode === 'async') return data;
+    if (this.#closed) return asksOthers ? this.#answered : this.#length;
+    if (mode === 'buffer' || this.kind === 'tool') return 0;
+    let safe = Math.min(data, this.#terms?.safe ?? this.#length, this.#classified());
+    if (this.#enforces) safe = Math.min(safe, this.#evaluated - holdChars);
+    if (asksOthers) safe = Math.min(safe, this.#answered - holdChars);
+    return Math.max(0, safe);
+  }
+
+  takeEdits(): readonly Edit[] {
+    if (this.#masks && this.#data)
+      for (const { from, to, text, kind } of this.#data.takeEdits()) {
+        this.#parts.collected.masked(kind);
+        this.#edits.push({ from, to, text });
+      }
+    return this.#edits.splice(0);
+  }
+
+  /** Text that others are to be asked about by now; null = none. */
+  takeQuestion(): string | null {
+    const { mode, holdChars } = this.#parts;
+    const due = this.#closed || (mode !== 'buffer' && this.#length - this.#asked >= holdChars);
+    if (!due || this.#asked === this.#length) return null;
+    this.#asked = this.#length;
+    return this.#recent;
+  }
+
+  answered(): void {
+    this.#answered = this.#asked;
+  }
+
+  /** Adaptive: text flows until it looks suspicious, then it waits for its verdict. */
+  #classified(): number {
+    if (this.#parts.mode === 'hold') return this.#length - this.#parts.holdChars;
+    if (this.#follower.suspicion() < SUSPICION) this.#judged = this.#length;
+    else this.#judged = Math.max(this.#judged, this.#follower.judged);
+    return this.#judged;
+  }
+
+  #look(): void {
+    const { collected, threshold } = this.#parts;
+    const names = reached(this.#follower.scores, threshold);
+    if (names.length > 0) collected.categories(names, this.#follower.scores);
+  }
+
+  #gather(): void {
+    const hits = this.#terms?.hits ?? [];
+    if (hits.length > this.#hits) {
+      this.#parts.collected.denied(hits.slice(this.#hits).map(({ term }) => term));
+      this.#hits = hits.length;
+    }
+    if (!this.#masks && this.#data)
+      for (const { kind } of this.#data.takeEdits()) this.#parts.collected.masked(kind);
+  }
+
+  #evaluate(): void {
+    this.#evaluated = this.#length;
+    if (!this.#reads || this.#recent === '') return;
+    const { policies, subject } = this.#parts.scene;
+    const piece = {
+      text: this.#recent,
+      direction: 'response',
+      categories: this.#follower.scores,
+      terms: this.#terms?.hits.map(({ term }) => term) ?? [],
+      tokens: Math.ceil(this.#length / 4),
+    } as const;
+    this.#parts.collected.policies(policies.evaluate(subject, piece));
+  }
+
+  #maskCall(): void {
+    const { redactor, collected } = this.#parts;
+    if (!redactor || this.#call === '') return;
+    const masked = maskArguments(this.#call, redactor, (kind) => collected.masked(kind));
+    if (this.#masks && masked !== this.#call)
+      this.#edits.push({ from: this.#callFrom, to: this.#length, text: masked });
+  }
+}

@@ -1,0 +1,85 @@
+import type { Match } from '../../core/review.js';
+import type { DialectName, InferenceRequest } from '../../dialects/dialect.js';
+import { mapRequestTexts, type Role } from '../../dialects/request-texts.js';
+import { decide, type GatewayJudgement } from '../../rules/policy-gateway/decide.js';
+import type { Redactor } from '../../text/redact.js';
+import { Collected } from './collected.js';
+import type { Inspect } from './inspect.js';
+import { looksForData, masksData, type Scene } from './scene.js';
+
+interface Piece {
+  readonly text: string;
+  readonly role: Role;
+  readonly at: string;
+}
+
+export interface ReviewedRequest {
+  readonly judgement: GatewayJudgement;
+  /** The request with personal data masked, where that is asked for. */
+  readonly request: InferenceRequest;
+  /** What the user said last: an answer is judged with it. */
+  readonly lastUserText: string;
+}
+
+/** The turn a piece belongs to, so that the last one can be told: `messages.3.content.0.text` -> `messages.3`. */
+const turnOf = ({ at }: Piece): string => at.split('.', 2).join('.');
+
+/** Reads every text of a request, and decides (D19, D31). */
+export const reviewRequest = async (
+  dialect: DialectName,
+  request: InferenceRequest,
+  scene: Scene,
+  redactor: Redactor,
+  inspect: Inspect,
+  signal: AbortSignal,
+): Promise<ReviewedRequest> => {
+  const pieces: Piece[] = [];
+  mapRequestTexts(dialect, request.body, (text, role, at) => {
+    pieces.push({ text, role, at });
+    return text;
+  });
+  const collected = new Collected('request', scene.flagged);
+  const listedByTurn = new Map<string, Set<string>>();
+  for (const piece of pieces) {
+    const found = await inspect(piece.text, 'request', scene, signal);
+    if (found.categories.length > 0) collected.categories(found.categories, found.scores, piece.at);
+    if (found.denied.length > 0) collected.denied(found.denied, piece.at);
+    if (found.policies.length > 0) collected.policies(found.policies, piece.at);
+    if (found.listed.length > 0 && piece.role === 'user') {
+      const listed = listedByTurn.get(turnOf(piece)) ?? new Set();
+      for (const term of found.listed) listed.add(term);
+      listedByTurn.set(turnOf(piece), listed);
+    }
+  }
+
+  const last = pieces.findLast(({ role }) => role === 'user');
+  if (scene.compiled.allowlist && scene.standing.decides && last) {
+    const listed = listedByTurn.get(turnOf(last));
+    if (listed) collected.listed(listed, last.at);
+    else collected.allowlistMiss = true;
+  }
+
+  const body = looksForData(scene)
+    ? mapRequestTexts(dialect, request.body, (text, _role, at) => {
+        const { text: masked, kinds } = redactor.redact(text);
+        for (const kind of kinds) collected.masked(kind, at);
+        return masksData(scene) ? masked : text;
+      })
+    : request.body;
+
+  const judgement = decide(scene.compiled.config, collected.findings, scene.standing);
+  return {
+    judgement:
+      judgement.matches.length > 0
+        ? { ...judgement, matches: placed(judgement.matches, collected) }
+        : judgement,
+    request: body === request.body ? request : { ...request, body },
+    lastUserText: last?.text ?? '',
+  };
+};
+
+const placed = (matches: readonly Match[], collected: Collected): readonly Match[] =>
+  matches.map((match) => {
+    const at = collected.placeOf(match.kind, match.name);
+    return at === undefined ? match : { ...match, at };
+  });

@@ -1,0 +1,91 @@
+import type { Config } from './config/schema.js';
+import { systemClock } from './core/clock.js';
+import { alwaysBlocked, type Category } from './core/review.js';
+import type { AskParts } from './endpoints/ask.js';
+import { createModelAsker } from './endpoints/ask-model.js';
+import { createReview, type OpenReview, type ReviewParts } from './endpoints/review/review.js';
+import type { RoadParts } from './endpoints/roads.js';
+import type { Metrics } from './io/metrics/metrics.js';
+import { post } from './io/upstream/post.js';
+import type { PolicingGround } from './policing.js';
+import type { Engine } from './rules/moderation/engine.js';
+import { createLayeredEngine } from './rules/moderation/layered.js';
+import { createHttpEngine } from './rules/moderation/remote.js';
+import type { Judge } from './rules/policies/judge.js';
+import { createLexicalJudge } from './rules/policies/lexical-judge.js';
+import { createModelJudge } from './rules/policies/model-judge.js';
+import { covers } from './rules/policy-gateway/decide.js';
+
+const DEFAULT_THRESHOLD = 0.5;
+/** An operator may tune what is always blocked, not switch it off. */
+const HIGHEST_ALWAYS = 0.9;
+const KEPT_VERDICTS = 50_000;
+
+/** The score from which a category counts; named or not, D18 makes no difference. */
+export const thresholdsOf = ({
+  engine,
+  thresholds,
+}: Config['moderation']): ((category: string) => number) => {
+  const given = (category: string): number =>
+    thresholds[category] ?? thresholds[category.split('/')[0]!] ?? DEFAULT_THRESHOLD;
+  return (category) => {
+    if (covers(alwaysBlocked, category)) return Math.min(given(category), HIGHEST_ALWAYS);
+    return engine === 'off' ? Infinity : given(category);
+  };
+};
+
+const engineOf = ({ moderation }: Config, embedded: Engine, metrics: Metrics): Engine => {
+  if (moderation.engine !== 'http') return embedded;
+  const { http } = moderation;
+  return createLayeredEngine({
+    floor: embedded,
+    remote: createHttpEngine({
+      kind: http.kind,
+      url: http.url,
+      apiKey: http.api_key,
+      timeoutMs: http.timeout,
+      ...(http.model !== '' && { model: http.model }),
+      request: post,
+    }),
+    onError: http.on_error,
+    onUnavailable: () => metrics.policing.fault('moderation_service'),
+  });
+};
+
+const judgeOf = ({ policies: { judge } }: Config, parts: AskParts & RoadParts): Judge => {
+  if (judge.kind === 'lexical') return createLexicalJudge();
+  const askModel = createModelAsker(parts);
+  return createModelJudge({
+    ask: (prompt, signal) => askModel(judge.model, prompt, signal),
+    timeoutMs: judge.timeout,
+    cacheEntries: KEPT_VERDICTS,
+  });
+};
+
+/** The review of one configuration, and its parts for whoever only wants to know. */
+export const createReviewing = (
+  config: Config,
+  ground: PolicingGround,
+  metrics: Metrics,
+  parts: AskParts & RoadParts,
+): { readonly parts: ReviewParts; readonly open: OpenReview } => {
+  const { moderation, policies } = config;
+  const review: ReviewParts = {
+    engine: engineOf(config, ground.embedded, metrics),
+    threshold: thresholdsOf(moderation) as (category: Category | string) => number,
+    judge: judgeOf(config, parts),
+    onJudgeError: policies.judge.kind === 'model' ? policies.judge.on_error : 'open',
+    onUnavailable: () => metrics.policing.fault('judge'),
+    configOf: (organizationId) => ground.configs.get(organizationId),
+    policiesOf: (organizationId) => ground.policies.get(organizationId),
+    spikes: ground.spikes,
+    stream: moderation.stream,
+    holdChars: moderation.hold_chars,
+    show: policies.show_decisions,
+    supportText: moderation.support_text,
+    asksOthers: moderation.engine === 'http',
+    judgesWhole: policies.judge.kind === 'model',
+    ticksMs: () => systemClock.ticksMs(),
+  };
+  return { parts: review, open: createReview(review) };
+};

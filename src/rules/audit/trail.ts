@@ -1,0 +1,266 @@
+import { systemClock, type Clock } from '../../core/clock.js';
+import type { CreateSender, Outcome, SinkSpec } from '../../core/sink.js';
+import type { Alarm } from './courier.js';
+import { Couriers } from './couriers.js';
+import { Cursors } from './cursors.js';
+import { DeadLetters } from './dead-letters.js';
+import { gapFacts, writeBody } from './event.js';
+import { Gaps } from './gaps.js';
+import { eraseEvents, findEvents, matcherOf, type HistoryFilter, type HistoryPage } from './history.js';
+import { Pruner } from './prune.js';
+import { Room } from './room.js';
+import {
+  freeBytesBelow,
+  isDamage,
+  isFull,
+  markDamaged,
+  MEMORY,
+  openSpoolFile,
+  type Durability,
+} from './spool-file.js';
+import { Spool, type Entry } from './spool.js';
+import type { SinkStatus, TrailStatus } from './status.js';
+import { trySender } from './try-sender.js';
+import { Upkeep } from './upkeep.js';
+
+export interface TrailOptions {
+  /** ":memory:" keeps nothing. */
+  readonly folder: string;
+  readonly durability: Durability;
+  readonly maxBytes: number;
+  readonly minFreeBytes: number;
+  readonly retentionMs: number;
+  readonly createSender: CreateSender;
+  readonly onSink: (status: SinkStatus) => void;
+  readonly onTrail: (status: TrailStatus) => void;
+  readonly onRoom: (open: boolean) => void;
+  readonly warn: (message: string, fields: object) => void;
+  /** The spool can no longer be used through this trail: it is to be opened anew. */
+  readonly onBroken: () => void;
+  readonly clock?: Clock;
+  readonly random?: () => number;
+  readonly alarm?: Alarm;
+  readonly freeBytes?: () => number;
+}
+
+const TICK_MS = 1_000;
+const PRUNE_EVERY_TICKS = 10;
+
+const timeout: Alarm = (act, delayMs) => {
+  const timer = setTimeout(act, delayMs);
+  return () => clearTimeout(timer);
+};
+
+/** The whole audit trail of an instance: the spool, what keeps it within bounds, and the couriers. Lives in the worker. */
+export class Trail {
+  readonly #options: TrailOptions;
+  readonly #clock: Clock;
+  readonly #alarm: Alarm;
+  readonly #spool: Spool;
+  readonly #couriers: Couriers;
+  readonly #upkeep: Upkeep;
+  readonly #deadLetters: DeadLetters;
+  readonly #gaps: Gaps;
+  readonly #room: Room;
+  /** Places of damaged events that were told of already. */
+  readonly #damaged = new Set<string>();
+  readonly #told = new Map<string, string>();
+  #recorded = 0;
+  #ticks = 0;
+  #isBroken = false;
+  #cancelTick: () => void = () => {};
+
+  constructor(options: TrailOptions) {
+    const { folder, maxBytes, minFreeBytes } = options;
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    this.#alarm = options.alarm ?? timeout;
+    this.#spool = new Spool(openSpoolFile(folder, options.durability), this.#clock);
+    const cursors = new Cursors(this.#spool.database);
+    this.#deadLetters = new DeadLetters(folder);
+    this.#gaps = new Gaps(this.#clock);
+    const freeBytes = options.freeBytes ?? (() => freeBytesBelow(folder));
+    this.#room = new Room({ maxBytes, minFreeBytes, freeBytes, onChange: options.onRoom });
+    this.#room.noteUsed(this.#spool.usedBytes());
+    this.#room.look();
+    this.#upkeep = new Upkeep({
+      spool: this.#spool,
+      pruner: new Pruner(this.#spool, cursors),
+      room: this.#room,
+      clock: this.#clock,
+      retentionMs: options.retentionMs,
+      onFault: (error) => this.#noteFault(error),
+    });
+    this.#couriers = new Couriers(
+      {
+        spool: this.#spool,
+        cursors,
+        deadLetters: this.#deadLetters,
+        clock: this.#clock,
+        random: options.random ?? Math.random,
+        alarm: this.#alarm,
+        onDamage: (organizationId, seqs) => this.#noteDamage(organizationId, seqs),
+        onFault: (error) => this.#noteFault(error),
+      },
+      options.createSender,
+    );
+    this.#cancelTick = this.#alarm(() => this.#tick(), TICK_MS);
+  }
+
+  get instanceId(): string {
+    return this.#spool.instanceId;
+  }
+
+  get open(): boolean {
+    return this.#room.open && !this.#isBroken;
+  }
+
+  /** All entries in one transaction; false = none was recorded, and they are counted as missed. */
+  record(entries: readonly Entry[]): boolean {
+    if (!this.open || !this.#append(entries)) {
+      for (const { organizationId } of entries) this.#gaps.miss(organizationId);
+      return false;
+    }
+    this.#recorded += entries.length;
+    this.#couriers.wake(new Set(entries.map(({ organizationId }) => organizationId)));
+    return true;
+  }
+
+  /** What was missed and not told of yet. */
+  untold(): readonly (readonly [organizationId: string, count: number])[] {
+    return this.#gaps.untold();
+  }
+
+  miss(organizationId: string, count: number): void {
+    this.#gaps.miss(organizationId, count);
+  }
+
+  setSinks(specs: readonly SinkSpec[]): Promise<void> {
+    return this.#couriers.setSinks(specs);
+  }
+
+  /** Sends one made-up event to a destination, outside of the chain. */
+  trySink(spec: SinkSpec): Promise<Outcome> {
+    return trySender(() => this.#options.createSender(spec), spec, this.#clock);
+  }
+
+  history(organizationId: string, filter: HistoryFilter): Promise<HistoryPage> {
+    return findEvents(this.#spool, organizationId, filter);
+  }
+
+  async erase(organizationId: string, user: string): Promise<number> {
+    const count = await eraseEvents(this.#spool, organizationId, user);
+    this.#deadLetters.erase(this.#couriers.sinksOf(organizationId), matcherOf({ user }));
+    return count;
+  }
+
+  #append(entries: readonly Entry[]): boolean {
+    try {
+      this.#spool.append(entries);
+      this.#upkeep.noteUsed();
+      return true;
+    } catch (error) {
+      this.#noteFault(error);
+      return false;
+    }
+  }
+
+  #noteFault(error: unknown): void {
+    if (this.#isBroken) return;
+    if (this.#room.open) this.#options.warn('The audit trail cannot be written.', { error: textOf(error) });
+    this.#room.noteFailure();
+    if (isFull(error)) return;
+    // A connection that failed in any other way is not trusted with another event.
+    this.#isBroken = true;
+    this.#upkeep.stop();
+    this.#options.onBroken();
+    if (isDamage(error) && this.#options.folder !== MEMORY) markDamaged(this.#options.folder);
+  }
+
+  #noteDamage(organizationId: string, seqs: readonly number[]): void {
+    const fresh = seqs.filter((seq) => !this.#damaged.has(`${organizationId} ${seq}`));
+    if (fresh.length === 0) return;
+    for (const seq of fresh) this.#damaged.add(`${organizationId} ${seq}`);
+    this.#options.warn('Damaged events of the audit trail were skipped.', { count: fresh.length });
+    const details = { reason: 'damaged', events: fresh.length, first_seq: fresh[0], last_seq: fresh.at(-1) };
+    this.#append([{ organizationId, body: writeBody(gapFacts(organizationId, details)) }]);
+  }
+
+  #tick(): void {
+    if (this.#isBroken) return;
+    try {
+      this.#room.look();
+      this.#tellGaps(false);
+      this.#couriers.retry();
+      if (this.#ticks++ % PRUNE_EVERY_TICKS === 0 || this.#room.isTight) this.#upkeep.run();
+      this.#tellDetached();
+      this.report();
+    } catch (error) {
+      this.#noteFault(error);
+    }
+    this.#cancelTick = this.#alarm(() => this.#tick(), TICK_MS);
+  }
+
+  #tellGaps(everything: boolean): void {
+    if (this.#room.hasReserve) this.#gaps.tell((entries) => this.#spool.append(entries), everything);
+  }
+
+  #tellDetached(): void {
+    for (const { organizationId, sinkId, afterSeq, events } of this.#couriers.detach()) {
+      const details = { reason: 'sink_detached', sink_id: sinkId, after_seq: afterSeq, events };
+      this.#append([{ organizationId, body: writeBody(gapFacts(organizationId, details)) }]);
+    }
+  }
+
+  /** Tells of everything that has changed since it was last told. */
+  report(): void {
+    for (const status of this.#couriers.statuses())
+      if (this.#isNews(status.sinkId, status)) this.#options.onSink(status);
+    const trail = {
+      recorded: this.#recorded,
+      missed: this.#gaps.total,
+      damaged: this.#damaged.size,
+      droppedEarly: this.#upkeep.droppedEarly,
+      usedBytes: this.#room.usedBytes,
+      open: this.open,
+    };
+    if (this.#isNews('', trail)) this.#options.onTrail(trail);
+  }
+
+  #isNews(name: string, status: object): boolean {
+    const text = JSON.stringify(status);
+    if (this.#told.get(name) === text) return false;
+    this.#told.set(name, text);
+    return true;
+  }
+
+  /** Sends what can be sent within the time, and closes. What is left is on disk. */
+  async close(drainMs: number): Promise<void> {
+    this.#cancelTick();
+    if (this.#isBroken) {
+      await this.#couriers.stop();
+      this.#spool.close();
+      return;
+    }
+    try {
+      this.#tellGaps(true);
+    } catch (error) {
+      this.#options.warn('The gaps of the audit trail could not be told.', { error: textOf(error) });
+    }
+    if (drainMs > 0) await this.#drain(drainMs);
+    await this.#couriers.stop();
+    this.report();
+    this.#upkeep.stop();
+    this.#isBroken = true; // whatever is still on its way finds it closed
+    this.#spool.close();
+  }
+
+  async #drain(drainMs: number): Promise<void> {
+    let giveUp = (): void => {};
+    const late = new Promise<void>((resolve) => (giveUp = this.#alarm(resolve, drainMs)));
+    await Promise.race([this.#couriers.drain(), late]);
+    giveUp();
+  }
+}
+
+const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,0 +1,93 @@
+import { WORD_BOUND, hashUnits } from './hash.js';
+import { costOf, type Lexicon } from './lexicon.js';
+
+const PIECE_BOUND = 16;
+const NO_WORD = 1e9;
+/** A piece costs this much beside its own surprise, so that few long pieces beat many short ones. */
+const PIECE_COST = 24;
+/** Above this many points per letter a cut is no better than chance. */
+const COST_PER_LETTER = 26;
+
+const BAR_AS_I = new Map<number, number>();
+for (const [sign, letter] of ['0o', '1i', '3e', '4a', '5s', '7t', '8b', '@a', '$s', '!i', '|i', '+t', '9g', '6g'].map(
+  (pair) => [pair.charCodeAt(0), pair.charCodeAt(1)] as const,
+))
+  BAR_AS_I.set(sign, letter);
+const BAR_AS_L = new Map(BAR_AS_I);
+for (const sign of '1|!') BAR_AS_L.set(sign.charCodeAt(0), 'l'.charCodeAt(0));
+
+/** Letters in place of the digits and signs that look like them, into `out`; a bar is read as i or as l. */
+const replaceSigns = (
+  units: Uint16Array,
+  from: number,
+  to: number,
+  out: Uint16Array,
+  signs: ReadonlyMap<number, number>,
+): number => {
+  for (let index = from; index < to; index++) out[index - from] = signs.get(units[index]!) ?? units[index]!;
+  return to - from;
+};
+
+/** Reads `h4ck3d` as a word. Gives its length in `out`, and whether the lexicon has it. */
+export const readSigns = (
+  units: Uint16Array,
+  from: number,
+  to: number,
+  out: Uint16Array,
+  lexicon: Lexicon,
+): { readonly length: number; readonly known: boolean } => {
+  for (const signs of [BAR_AS_L, BAR_AS_I]) {
+    const length = replaceSigns(units, from, to, out, signs);
+    if (lexicon.find(hashUnits(out, 0, length)) !== 0) return { length, known: true };
+    const shorter = collapseRuns(out, 0, length, out);
+    if (shorter < length && lexicon.find(hashUnits(out, 0, shorter)) !== 0)
+      return { length: shorter, known: true };
+  }
+  return { length: replaceSigns(units, from, to, out, BAR_AS_I), known: false };
+};
+
+/** Every run of one character as a single one. */
+export const collapseRuns = (units: Uint16Array, from: number, to: number, out: Uint16Array): number => {
+  let length = 0;
+  let last = -1;
+  for (let index = from; index < to; index++) {
+    const unit = units[index]!;
+    if (unit !== last) out[length++] = unit;
+    last = unit;
+  }
+  return length;
+};
+
+const best = new Float64Array(WORD_BOUND + 1);
+const cameFrom = new Uint8Array(WORD_BOUND + 1);
+const ends = new Uint8Array(WORD_BOUND);
+
+/** Cuts letters without spaces into known words: gives how many, their ends (counted from `from`) in `cutEnds`; 0 = no good cut. */
+export const cutWords = (units: Uint16Array, from: number, to: number, lexicon: Lexicon): number => {
+  const length = to - from;
+  best.fill(NO_WORD, 1, length + 1);
+  best[0] = 0;
+  for (let start = 0; start < length; start++) {
+    const before = best[start]!;
+    if (before >= NO_WORD) continue;
+    const bound = Math.min(length, start + PIECE_BOUND);
+    for (let end = start + 1; end <= bound; end++) {
+      const value = lexicon.find(hashUnits(units, from + start, from + end));
+      const cost = costOf(value);
+      if (value === 0 || cost === 0) continue;
+      const total = before + cost + PIECE_COST;
+      if (total < best[end]!) {
+        best[end] = total;
+        cameFrom[end] = start;
+      }
+    }
+  }
+  if (best[length]! > COST_PER_LETTER * length) return 0;
+  let count = 0;
+  for (let end = length; end > 0; end = cameFrom[end]!) ends[count++] = end;
+  ends.subarray(0, count).reverse();
+  return count;
+};
+
+/** Where the pieces of the last cut end. Read it before the next cut. */
+export const cutEnds: Readonly<Uint8Array> = ends;

@@ -1,0 +1,44 @@
+import { LRUCache } from 'lru-cache';
+import type { Judge } from './judge.js';
+import { keyWords, stemsOf, type KeyWords } from './key-words.js';
+
+/** Compiled rules kept: as many as an organization or two may have. */
+const RULES = 2_000;
+/** The share of a rule's weight that scores one half. */
+const HALF_COVERAGE = 1 / 3;
+
+/**
+ * Scores by the words a rule and a text share: the same answer every time, no model, no understanding.
+ * A tool for development and tests, and a poor guard: it knows no synonyms, and an answer that refuses shares words too.
+ */
+export const createLexicalJudge = (): Judge => {
+  const known = new LRUCache<string, KeyWords>({ max: RULES });
+  const wordsOf = (rule: string): KeyWords => {
+    const words = known.get(rule) ?? keyWords(rule);
+    known.set(rule, words);
+    return words;
+  };
+  return {
+    score: async (rules, { text }) => {
+      const stems = stemsOf(text);
+      const joined = ` ${stems.join(' ')} `;
+      const present = new Set(stems);
+      return new Map(rules.map(({ id, text: rule }) => [id, scoreWords(wordsOf(rule), present, joined)]));
+    },
+  };
+};
+
+/** Rises with every word of the rule that the text has; a quoted phrase counts whole or not at all. */
+const scoreWords = ({ words, phrases }: KeyWords, present: ReadonlySet<string>, joined: string): number => {
+  if (phrases.some((phrase) => joined.includes(` ${phrase} `))) return 1;
+  let [shared, total] = [0, 0];
+  for (const [word, weight] of words) {
+    total += weight;
+    if (present.has(word)) shared += weight;
+  }
+  if (total === 0) return 0;
+  const coverage = shared / total;
+  return coverage <= HALF_COVERAGE
+    ? (0.5 * coverage) / HALF_COVERAGE
+    : 0.5 + (0.5 * (coverage - HALF_COVERAGE)) / (1 - HALF_COVERAGE);
+};

@@ -1,0 +1,30 @@
+import { severityOf, type GatewayJudgement } from './decide.js';
+
+/** One judgement of a whole exchange, from those of its sides; of equally severe ones the earlier stands (D31). */
+export const joinJudgements = (first: GatewayJudgement, second: GatewayJudgement): GatewayJudgement => {
+  const winner = outweighs(second, first) ? second : first;
+  const other = winner === first ? second : first;
+  if (isEmpty(other)) return winner;
+  return {
+    ...winner,
+    triggeredCategories: [...new Set([...first.triggeredCategories, ...second.triggeredCategories])],
+    matches: [...first.matches, ...second.matches],
+    redactions: first.redactions + second.redactions,
+    candidate: moreSevere(first.candidate, second.candidate),
+  };
+};
+
+/** What was done outweighs what was only recorded. */
+const outweighs = (one: GatewayJudgement, other: GatewayJudgement): boolean => {
+  const done = severityOf(one.effective) - severityOf(other.effective);
+  return done === 0 ? severityOf(one.decision) > severityOf(other.decision) : done > 0;
+};
+
+const isEmpty = ({ matches, decision }: GatewayJudgement): boolean =>
+  matches.length === 0 && decision === 'allow';
+
+const moreSevere = (
+  one: GatewayJudgement['candidate'],
+  other: GatewayJudgement['candidate'],
+): GatewayJudgement['candidate'] =>
+  one === null || (other !== null && severityOf(other) > severityOf(one)) ? other : one;

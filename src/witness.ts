@@ -1,0 +1,165 @@
+import type { AuditFacts, Recorder } from './core/audit.js';
+import type { Clock } from './core/clock.js';
+import { GatewayError } from './core/errors.js';
+import type { Lease, Meter } from './core/exchange.js';
+import type { Log } from './core/log.js';
+import type { PolicingMetrics } from './io/metrics/policing.js';
+import type { GatewayConfig } from './rules/policy-gateway/config.js';
+import { NO_LISTED_TERM, type GatewayJudgement } from './rules/policy-gateway/decide.js';
+import { noteJudgement, type SpikeLedger } from './rules/policy-gateway/rollback.js';
+import type { Trip } from './trip.js';
+
+export interface WitnessParts {
+  readonly recorder: Recorder;
+  readonly spikes: SpikeLedger;
+  /** The configuration of an organization; null = not known here yet. */
+  readonly configOf: (organizationId: string) => GatewayConfig | null;
+  /** Whether plain allows are told of too. */
+  readonly events: 'all' | 'acted';
+  readonly metrics: PolicingMetrics;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Sees every admitted inference request to its end, and tells of it exactly once. */
+export interface Witness {
+  /** Throws where an organization's trail must be complete and there is no room for more of it. */
+  admits(organizationId: string): void;
+  /** The lease whose settlement leaves a trace: the event is safe before the reply ends. */
+  attend(lease: Lease, trip: Trip): Lease;
+  /** A request that a quota kept out. */
+  refused(trip: Trip, error: GatewayError): Promise<void>;
+}
+
+const isPlain = (judgement: GatewayJudgement | null): boolean =>
+  judgement === null || (judgement.decision === 'allow' && judgement.matches.length === 0);
+
+export const createWitness = (parts: WitnessParts): Witness => {
+  const { recorder, spikes, configOf, log } = parts;
+
+  const record = async (facts: AuditFacts): Promise<void> => {
+    try {
+      await recorder.record(facts);
+      parts.metrics.audit.recorded('ok');
+    } catch (error) {
+      parts.metrics.audit.recorded('lost');
+      log.error({ err: error, request_id: facts.request_id }, 'an audit event was not recorded');
+    }
+  };
+
+  const count = ({ decision, effective, rolloutMode, direction, ...found }: GatewayJudgement): void => {
+    parts.metrics.decision(decision, effective, rolloutMode, direction);
+    for (const category of found.triggeredCategories) parts.metrics.category(category);
+    parts.metrics.redactions(found.redactions);
+  };
+
+  const conclude = async (trip: Trip): Promise<void> => {
+    const organizationId = trip.caller!.principal.organization.id;
+    const config = configOf(organizationId);
+    const judgement = trip.meter.judgement as GatewayJudgement | null;
+    if (judgement) count(judgement);
+    if (judgement && config) noteJudgement(spikes, organizationId, config, judgement);
+    if (parts.events === 'acted' && isPlain(judgement)) return;
+    await record(factsOf(trip, config, judgement, parts.clock));
+  };
+
+  return {
+    admits(organizationId) {
+      if (recorder.open || configOf(organizationId)?.org_controls.audit_logs !== true) return;
+      throw new GatewayError(
+        'audit_unavailable',
+        'The audit trail is full, and this organization requires it.',
+        {
+          retryAfterS: 30,
+        },
+      );
+    },
+    attend(lease, trip) {
+      let told: Promise<void> | null = null;
+      return {
+        headers: lease.headers,
+        async settle(spent) {
+          // Both are on their way at once: neither waits for the other's round trip.
+          const settled = lease.settle(spent);
+          told ??= conclude(trip);
+          await told;
+          return settled;
+        },
+      };
+    },
+    async refused(trip, error) {
+      const reason = error.headers['x-policy-reason-code'];
+      if (reason === undefined) return;
+      const { principal } = trip.caller!;
+      await record({
+        ...factsOf(trip, configOf(principal.organization.id), null, parts.clock),
+        decision: 'refuse',
+        effective_decision: 'refuse',
+        enforced: true,
+        reason_code: reason,
+        quota_subject: reason.startsWith('USER')
+          ? (trip.policy.user ?? principal.keyId)
+          : principal.projectId,
+      });
+    },
+  };
+};
+
+const usageOf = ({ usage, credits, provider }: Meter): AuditFacts['usage'] =>
+  provider === null
+    ? null
+    : {
+        input_tokens: usage.input,
+        cache_read_tokens: usage.cacheRead,
+        cache_write_tokens: usage.cacheWrite,
+        output_tokens: usage.output,
+        reasoning_tokens: usage.reasoning,
+        credits,
+      };
+
+const factsOf = (
+  trip: Trip,
+  config: GatewayConfig | null,
+  judgement: GatewayJudgement | null,
+  clock: Clock,
+): AuditFacts => {
+  const { meter, policy } = trip;
+  const { organization, projectId, keyId } = trip.caller!.principal;
+  const matches = judgement?.matches ?? [];
+  const decisive = matches.find(({ kind, name }) => kind === 'policy' && name === judgement?.policyId);
+  const classification = config?.org_controls.data_classification ?? '';
+  return {
+    event_type: 'enforcement',
+    org_id: organization.id,
+    project_id: projectId,
+    key_id: keyId,
+    request_id: trip.requestId,
+    endpoint: trip.route?.path ?? null,
+    model: meter.model,
+    user_id: policy.user,
+    policy_id: judgement?.policyId ?? config?.policy_id ?? null,
+    policy_name: decisive?.policyName ?? (config?.name === '' ? null : (config?.name ?? null)),
+    policy_version: decisive?.policyVersion ?? null,
+    data_classification: classification === '' ? null : classification,
+    decision: judgement?.decision ?? 'allow',
+    effective_decision: judgement?.effective ?? 'allow',
+    enforced: judgement?.enforced ?? false,
+    rollout_mode: judgement?.rolloutMode ?? null,
+    reason_code: judgement?.reasonCode ?? 'ALLOW',
+    triggered_categories: judgement?.triggeredCategories ?? [],
+    allowlist_hits: matches.filter(({ kind, name }) => kind === 'allowlist' && name !== NO_LISTED_TERM)
+      .length,
+    denylist_hits: matches.filter(({ kind }) => kind === 'denylist').length,
+    redactions: judgement?.redactions ?? 0,
+    direction: judgement && matches.length > 0 ? judgement.direction : null,
+    policy_target: policy.target,
+    policy_user: policy.user,
+    quota_subject: null,
+    matches,
+    truncated: meter.truncated,
+    client_aborted: trip.clientLeft,
+    latency_ms: Math.round(clock.ticksMs() - trip.receivedMs),
+    usage: usageOf(meter),
+    ...(trip.route?.operation === 'passthrough' && { details: { unmoderated: true } }),
+  };
+};
