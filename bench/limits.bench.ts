@@ -55,12 +55,6 @@ const inParallel = async <T>(items: readonly T[], act: (item: T) => Promise<unkn
   await Promise.all(Array.from({ length: AT_ONCE }, work));
 };
 
-const inTurn = async (times: number, act: () => Promise<number>): Promise<number[]> => {
-  const results: number[] = [];
-  for (let n = 0; n < times; n++) results.push(await act());
-  return results;
-};
-
 const settle = (limiter: Limiter, { leaseId, space, organizationId, scopes, quotas }: AdmitRequest) =>
   limiter.settle({ leaseId, space, organizationId, scopes, quotas, tokens: 1_200, credits: 3 });
 
@@ -86,8 +80,8 @@ const shapes: readonly Shape[] = [
   { inFlight: 1_000, orgs: 16, keys: 16 },
   { inFlight: 5_000, orgs: 4, keys: 4 },
   { inFlight: 4, orgs: 1, keys: 1 },
-  { inFlight: 4, orgs: 256, keys: 1_000 },
-  { inFlight: 4, orgs: 256, keys: 100_000 },
+  { inFlight: 4, orgs: 250, keys: 1_000 },
+  { inFlight: 4, orgs: 250, keys: 100_000 },
 ];
 
 const nodeCpuUs = (): number => {
@@ -95,9 +89,9 @@ const nodeCpuUs = (): number => {
   return user + system;
 };
 
-/** Admits `inFlight` leases in each organization, spread over all keys, and gives one batch of further requests each time. */
+/** Admits `inFlight` leases in each organization, spread over all keys; gives batches of further requests. */
 const furnish = async (limiter: Limiter, { inFlight, orgs, keys }: Shape) => {
-  const perOrg = Math.max(1, Math.floor(keys / orgs));
+  const perOrg = keys / orgs;
   const keyOf = (org: number, n: number): number => org * perOrg + (n % perOrg);
   for (let org = 0; org < orgs; org++) await limiter.credits.setBalance(`org_${org}`, 1e12);
   const first = Array.from({ length: orgs * perOrg }, (_, n) =>
@@ -110,17 +104,32 @@ const furnish = async (limiter: Limiter, { inFlight, orgs, keys }: Shape) => {
   const held = Array.from({ length: orgs * inFlight }, (_, n) => requestOf(n % orgs, keyOf(n % orgs, n)));
   await inParallel(held, (request) => limiter.admit(request));
   let turn = 0;
-  return {
-    held,
-    batch: (size: number): AdmitRequest[] =>
-      Array.from({ length: size }, () => {
-        const org = turn % orgs;
-        return requestOf(org, keyOf(org, Math.floor(turn++ / orgs) * 7919));
-      }),
-  };
+  return (size: number): AdmitRequest[] =>
+    Array.from({ length: size }, () => {
+      const org = turn % orgs;
+      return requestOf(org, keyOf(org, Math.floor(turn++ / orgs) * 7919));
+    });
 };
 
-const measureRedis = async (shape: Shape): Promise<void> => {
+/** CPU of the main thread of Redis during `act`, less what asking for it costs. */
+const meterOf = async (client: Redis) => {
+  const spent = async (act: () => Promise<void>): Promise<number> => {
+    const before = await cpuUs(client);
+    await act();
+    return (await cpuUs(client)) - before;
+  };
+  const asking: number[] = [];
+  for (let n = 0; n < 50; n++) asking.push(await spent(() => Promise.resolve()));
+  return async (act: () => Promise<void>): Promise<number> => (await spent(act)) - median(asking);
+};
+
+interface Bed {
+  readonly limiter: Limiter;
+  readonly client: Redis;
+  readonly clock: BatchClock;
+}
+
+const withRedis = async (measure: (bed: Bed) => Promise<void>): Promise<void> => {
   known.clear();
   const server = await startRedis();
   const clock = new BatchClock();
@@ -132,44 +141,7 @@ const measureRedis = async (shape: Shape): Promise<void> => {
   });
   const client = new Redis(server.port, '127.0.0.1', { protocol: 2 });
   try {
-    const emptyMemory = await infoNumber(client, 'memory', ['used_memory']);
-    const { batch, held } = await furnish(limiter, shape);
-    const bytes = (await infoNumber(client, 'memory', ['used_memory'])) - emptyMemory;
-    const sha = (await client.script('LOAD', 'return 1')) as string;
-    const spent = async (act: () => Promise<void>): Promise<number> => {
-      const before = await cpuUs(client);
-      await act();
-      return (await cpuUs(client)) - before;
-    };
-    // Asking costs something too, which matters where little is done between two questions.
-    const asking = median(await inTurn(50, () => spent(() => Promise.resolve())));
-    const during = async (act: () => Promise<void>): Promise<number> => ((await spent(act)) - asking) / BATCH;
-    const rounds: { empty: number; admit: number; settle: number; node: number }[] = [];
-    // In one organization a batch would itself be the load: there, a pair at a time.
-    const size = shape.orgs === 1 ? 4 : BATCH;
-    for (let round = 0; round < ROUNDS; round++) {
-      const requests = Array.from({ length: BATCH / size }, () => batch(size));
-      let [empty, admit, settled, node] = [0, 0, 0, 0];
-      for (const some of requests) {
-        clock.advance();
-        empty += await during(() => inParallel(some, () => client.evalsha(sha, 0)));
-        const nodeBefore = nodeCpuUs();
-        admit += await during(() => inParallel(some, (request) => limiter.admit(request)));
-        settled += await during(() => inParallel(some, (request) => settle(limiter, request)));
-        node += (nodeCpuUs() - nodeBefore) / BATCH;
-        if (size < BATCH && clock.nowMs() % 10_000 < 100) await renewAll(limiter, held);
-      }
-      rounds.push({ empty, admit, settle: settled, node });
-    }
-    const of = (name: 'empty' | 'admit' | 'settle' | 'node'): number =>
-      median(rounds.slice(2).map((round) => round[name]));
-    const { inFlight, orgs, keys } = shape;
-    const [empty, admit, settled] = [of('empty'), of('admit'), of('settle')];
-    console.log(
-      `redis, ${inFlight} in flight in each of ${orgs} organizations, ${keys} keys: empty EVALSHA ${empty.toFixed(1)} us; ` +
-        `admit ${admit.toFixed(1)} us (${(admit / empty).toFixed(1)} x), settle ${settled.toFixed(1)} us (${(settled / empty).toFixed(1)} x); ` +
-        `Node ${of('node').toFixed(0)} us per pair${keys < 1_000 ? '' : `; ${(bytes / keys).toFixed(0)} bytes per key in all`}`,
-    );
+    await measure({ limiter, client, clock });
   } finally {
     client.disconnect();
     await limiter.close();
@@ -177,28 +149,101 @@ const measureRedis = async (shape: Shape): Promise<void> => {
   }
 };
 
-const renewAll = (limiter: Limiter, held: readonly AdmitRequest[]) =>
-  limiter.renew(held.map((request) => ({ ...request, tokens: 0, creditsUsed: 0, hold: 10 })));
+const nameOf = ({ inFlight, orgs, keys }: Shape): string =>
+  `${inFlight} in flight in each of ${orgs} organizations, ${keys} keys`;
+
+const measureRedis = (shape: Shape): Promise<void> =>
+  withRedis(async ({ limiter, client, clock }) => {
+    const emptyMemory = await infoNumber(client, 'memory', ['used_memory']);
+    const batch = await furnish(limiter, shape);
+    const bytes = (await infoNumber(client, 'memory', ['used_memory'])) - emptyMemory;
+    const sha = (await client.script('LOAD', 'return 1')) as string;
+    const during = await meterOf(client);
+    const rounds: { empty: number; admit: number; settle: number; node: number }[] = [];
+    // In one organization a batch would itself be the load, so there it is no larger than what runs at once; all that is
+    // compared runs as many at once.
+    const size = shape.orgs === 1 ? AT_ONCE : BATCH;
+    for (let round = 0; round < ROUNDS; round++) {
+      let [empty, admit, settled, node] = [0, 0, 0, 0];
+      for (let done = 0; done < BATCH; done += size) {
+        const some = batch(size);
+        clock.advance();
+        empty += await during(() => inParallel(some, () => client.evalsha(sha, 0)));
+        const nodeBefore = nodeCpuUs();
+        admit += await during(() => inParallel(some, (request) => limiter.admit(request)));
+        settled += await during(() => inParallel(some, (request) => settle(limiter, request)));
+        node += nodeCpuUs() - nodeBefore;
+      }
+      rounds.push({
+        empty: empty / BATCH,
+        admit: admit / BATCH,
+        settle: settled / BATCH,
+        node: node / BATCH,
+      });
+    }
+    const of = (name: 'empty' | 'admit' | 'settle' | 'node'): number =>
+      median(rounds.slice(2).map((round) => round[name]));
+    const [empty, admit, settled] = [of('empty'), of('admit'), of('settle')];
+    console.log(
+      `redis, ${nameOf(shape)}: empty EVALSHA ${empty.toFixed(1)} us; ` +
+        `admit ${admit.toFixed(1)} us (${(admit / empty).toFixed(1)} x), settle ${settled.toFixed(1)} us (${(settled / empty).toFixed(1)} x); ` +
+        `Node ${of('node').toFixed(0)} us per pair${shape.keys < 1_000 ? '' : `; ${(bytes / shape.keys).toFixed(0)} bytes per key in all`}`,
+    );
+  });
+
+/** A refusal by tokens also sums what is reserved: what that costs beside one by requests. */
+const measureRefusals = (inFlight: number): Promise<void> =>
+  withRedis(async ({ limiter, client, clock }) => {
+    const batch = await furnish(limiter, { inFlight, orgs: 1, keys: 1 });
+    const during = await meterOf(client);
+    const refusedBy = async (metric: 'rpm' | 'tpm'): Promise<number> => {
+      const scopes = scopesOf(0, 0).map((scope) => ({ ...scope, limits: { ...scope.limits, [metric]: 0 } }));
+      const costs: number[] = [];
+      for (let round = 0; round < ROUNDS; round++) {
+        clock.advance();
+        const some = batch(AT_ONCE).map((request) => ({ ...request, scopes, countRefused: 'none' as const }));
+        costs.push((await during(() => inParallel(some, (request) => limiter.admit(request)))) / AT_ONCE);
+      }
+      return median(costs);
+    };
+    const [requests, tokens] = [await refusedBy('rpm'), await refusedBy('tpm')];
+    console.log(
+      `redis, refused with ${inFlight} in flight: by requests ${requests.toFixed(1)} us, by tokens ${tokens.toFixed(1)} us`,
+    );
+  });
+
+/** What a pair costs that does nothing: two calls, awaited. */
+const measureEmpty = async (requests: readonly AdmitRequest[]): Promise<number> => {
+  const nothing = async (request: AdmitRequest): Promise<AdmitRequest> => request;
+  const before = nodeCpuUs();
+  for (const request of requests) {
+    await nothing(request);
+    await nothing(request);
+  }
+  return (nodeCpuUs() - before) / requests.length;
+};
 
 const measureEmbedded = async (shape: Shape): Promise<void> => {
   known.clear();
   const clock = new BatchClock();
   const limiter = await openEmbeddedLimiter({ folder: null, clock, maxScopes: 1e6 });
-  const { batch } = await furnish(limiter, shape);
-  const rounds: number[] = [];
+  const batch = await furnish(limiter, shape);
+  const [pairs, empties]: [number[], number[]] = [[], []];
   for (let round = 0; round < ROUNDS; round++) {
     clock.advance();
     const requests = batch(2_000);
+    empties.push(await measureEmpty(requests));
     const before = nodeCpuUs();
     for (const request of requests) {
       await limiter.admit(request);
       await settle(limiter, request);
     }
-    rounds.push((nodeCpuUs() - before) / requests.length);
+    pairs.push((nodeCpuUs() - before) / requests.length);
   }
-  const { inFlight, orgs, keys } = shape;
+  const [pair, empty] = [median(pairs), median(empties)];
   console.log(
-    `embedded, ${inFlight} in flight in each of ${orgs} organizations, ${keys} keys: ${median(rounds).toFixed(1)} us per pair`,
+    `embedded, ${nameOf(shape)}: ${pair.toFixed(1)} us per pair, least ${Math.min(...pairs).toFixed(1)}; ` +
+      `an empty pair ${empty.toFixed(2)} us (${(pair / empty).toFixed(1)} x)`,
   );
   await limiter.close();
 };
@@ -207,4 +252,5 @@ const measureEmbedded = async (shape: Shape): Promise<void> => {
 export const run = async (): Promise<void> => {
   for (const shape of shapes) await measureEmbedded(shape);
   for (const shape of shapes) await measureRedis(shape);
+  for (const inFlight of [4, 64, 256]) await measureRefusals(inFlight);
 };

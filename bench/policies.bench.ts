@@ -34,7 +34,7 @@ const policyOf = (rule: string, n: number): PublishedPolicy => ({
   direction: 'both',
   mode: 'enforcing',
   scope: 'organization',
-  projectIds: new Set(),
+  projectIds: [],
   thresholdBasisPoints: 5_000,
   createdAt: n,
 });

@@ -113,7 +113,11 @@ export const createGeneration = (config: Config, ground: Ground): Generation => 
   const { records, pepper } = accounts;
   const accountParts = { accounts, records, pepper, trail: trail.trail };
   const doors = {
-    policies: createPolicyDoors({ ...accountParts, book: policyBook(config, accounts) }),
+    policies: createPolicyDoors({
+      ...accountParts,
+      book: policyBook(config, accounts),
+      compiler: policing.compiler,
+    }),
     adminKeys: createAdminKeyDoors(accountParts),
     projects: createProjectDoors(accountParts),
     projectKeys: createProjectKeyDoors(accountParts),

@@ -174,7 +174,7 @@ const gatewayRoutes = ({ gatewayConfig, simulate, exports, history }: Doors): re
     gateway('update_export', 'PATCH', one, write, exports.update, exportDocs.update),
     gateway('delete_export', 'DELETE', one, write, exports.remove, exportDocs.remove),
     { ...gateway('test_export', 'POST', `${one}/test`, write, exports.test, exportDocs.test), body: 'none' },
-    gateway('list_history', 'GET', '/history', read, history.list, historyDocs.list),
+    { ...gateway('list_history', 'GET', '/history', read, history.list, historyDocs.list), permission: null },
     gateway('erase_history', 'DELETE', '/history', write, history.erase, historyDocs.erase),
   ];
 };

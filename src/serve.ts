@@ -19,6 +19,7 @@ import {
 import { newId } from './core/ids.js';
 import { holds } from './core/principal.js';
 import { noUsage } from './core/usage.js';
+import { invalidJsonDetail } from './dialects/count/detail.js';
 import { settleBill } from './endpoints/bill.js';
 import { errorReply, familyOf } from './endpoints/error-bodies.js';
 import { asProviderError } from './endpoints/provider-errors.js';
@@ -110,8 +111,15 @@ const answer = async (
       return nothingSent;
     }
     trip.failure = asClientError(thrown, trip);
+    await settleFirst(trip, parts);
     return send(errorReply(trip.failure, trip.route?.family ?? familyOf(trip.path), trip.requestId));
   }
+};
+
+/** What an inference request came to is on record before its client is told; a failure to settle is told in the end. */
+const settleFirst = async ({ route, meter, lease }: Trip, { usdPerCredit }: WalkParts): Promise<void> => {
+  if (lease && route?.limits === 'inference')
+    await settleBill(meter, lease, usdPerCredit).catch(() => undefined);
 };
 
 const asClientError = (thrown: unknown, { meter, route }: Trip): GatewayError => {
@@ -222,13 +230,19 @@ const readRequest = async (
       }),
     );
   const parsed = parseJson(read.bytes);
-  if (!parsed.ok) return faulty(new GatewayError('invalid_json', parsed.message));
+  if (!parsed.ok) return faulty(unparsable(parsed.message, route));
   return {
     body: parsed.value,
     demand: route.demand?.(parsed.value, read.bytes.length) ?? noDemand,
     fault: null,
   };
 };
+
+/** On count_tokens every fault of a body is told in the same list (D41). */
+const unparsable = (message: string, { family }: Route): GatewayError =>
+  family === 'count_tokens'
+    ? new GatewayError('invalid_parameter', message, { detail: [invalidJsonDetail(0, message)] })
+    : new GatewayError('invalid_json', message);
 
 /** Settles once, whatever happened; then tells of it. Nothing here may throw: nobody is left to catch it. */
 const conclude = async (

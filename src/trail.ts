@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import type { Config } from './config/schema.js';
 import { systemClock } from './core/clock.js';
 import type { Log } from './core/log.js';
@@ -16,7 +15,6 @@ import { DEFAULT_MAX_SINKS, openSinks, type SinkBook } from './rules/sinks/book.
 import { SINKS } from './rules/sinks/layout.js';
 import { SinkStatusWriter } from './rules/sinks/status-writer.js';
 import { createVault } from './rules/sinks/vault.js';
-import { storeFolder } from './store.js';
 
 /** The audit trail of this instance, and whoever it is told to. */
 export interface TrailGround {
@@ -28,15 +26,8 @@ export interface TrailGround {
   close(): Promise<void>;
 }
 
-const MEMORY = ':memory:';
 const PAGE = 100;
 const LAST_DELIVERIES_MS = 5_000;
-
-/** Where nothing else is kept, the trail is not either. */
-const spoolPath = (config: Config): string =>
-  config.store.kind === 'embedded' && storeFolder(config) === null
-    ? MEMORY
-    : resolve(config.audit.spool.path);
 
 export const openTrail = async (
   config: Config,
@@ -71,7 +62,7 @@ export const openTrail = async (
   const audit = await openAudit({
     worker: new URL('./audit-worker.js', import.meta.url),
     senders: { rules },
-    path: spoolPath(config),
+    path: options.spool.path,
     durability: options.durability,
     maxBytes: options.spool.max_bytes,
     minFreeBytes: options.spool.min_free_bytes,

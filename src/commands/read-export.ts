@@ -15,31 +15,33 @@ const GZIP_MAGIC = [0x1f, 0x8b];
 
 /** Reads the events of one exported file, a line at a time; gives how many lines had none. */
 export async function readExport(path: string, take: Take): Promise<number> {
-  let otherLines = 0;
-  let isDone = false;
+  const seen = { otherLines: 0, isDone: false };
   const takeLine = (line: string, number: number): boolean => {
     const place = `${path}:${number}`;
     const value = parse(line);
     // What cannot be read at all is told as an event that is wrong.
     if (value === undefined) return take({}, place);
     const events = (Array.isArray(value) ? value : [value]).map((one) => unwrap(one));
-    if (!events.some((event) => event !== null)) otherLines++;
+    if (!events.some((event) => event !== null)) seen.otherLines++;
     return events.every((event) => event === null || take(event, place));
   };
-  const stages = (await isGzip(path)) ? [createGunzip()] : [];
+  const zipped = await isGzip(path);
   const read = async (chunks: AsyncIterable<Buffer>): Promise<void> => {
     for await (const [number, line] of linesOf(chunks)) {
-      isDone = !takeLine(line, number);
-      if (isDone) return;
+      seen.isDone = !takeLine(line, number);
+      if (seen.isDone) return;
     }
   };
   try {
-    await pipeline([createReadStream(path), ...stages, read]);
+    const file = createReadStream(path);
+    await (zipped ? pipeline(file, createGunzip(), read) : pipeline(file, read));
   } catch (error) {
-    if (!isDone && isBadGzip(error)) take({}, `${path} (its compression is damaged or cut off)`);
-    else if (!isDone) throw error;
+    // A reader that has enough closes the file early, which is no fault.
+    if (seen.isDone) return seen.otherLines;
+    if (!isBadGzip(error)) throw error;
+    take({}, `${path} (its compression is damaged or cut off)`);
   }
-  return otherLines;
+  return seen.otherLines;
 }
 
 async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<readonly [number, string]> {

@@ -114,7 +114,10 @@ const COLD: readonly (readonly [string, (config: Config) => unknown])[] = [
   ['server.tls', ({ server }) => server.tls === null],
   ['store', ({ store }) => store],
   ['auth.pepper', ({ auth }) => auth.pepper],
+  ['audit.durability', ({ audit }) => audit.durability],
+  ['audit.retention', ({ audit }) => audit.retention],
   ['audit.spool', ({ audit }) => audit.spool],
+  ['sinks', ({ sinks }) => sinks],
   ['telemetry.logs.format', ({ telemetry }) => telemetry.logs.format],
 ];
 

@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import * as v from 'valibot';
 import { findConflicts } from './conflicts.js';
 import { servesModel } from './conflicts/models.js';
@@ -117,15 +117,26 @@ function resolvePaths(config: Config, folder: string): Config {
   return {
     ...config,
     server: { ...server, tls: server.tls && { cert: at(server.tls.cert), key: at(server.tls.key) } },
-    store: { ...store, path: store.path === ':memory:' ? store.path : at(store.path) },
+    store: { ...store, path: store.path === MEMORY ? MEMORY : at(store.path) },
     providers: Object.fromEntries(
       Object.entries(providers).map(([name, provider]) => [
         name,
         provider.kind === 'simulator' ? provider : { ...provider, ca_file: at(provider.ca_file) },
       ]),
     ),
-    audit: { ...audit, spool: { ...audit.spool, path: at(audit.spool.path) } },
+    audit: { ...audit, spool: { ...audit.spool, path: spoolAt(config, at) } },
   };
+}
+
+const MEMORY = ':memory:';
+const DEFAULT_SPOOL = './.sluice/audit';
+
+/** Unless told otherwise the trail lies in the folder of the embedded store, and nowhere where that keeps nothing. */
+function spoolAt({ store, audit }: Config, at: (path: string) => string): string {
+  const { path } = audit.spool;
+  if (path === MEMORY) return MEMORY;
+  if (store.kind !== 'embedded' || path !== DEFAULT_SPOOL) return at(path);
+  return store.path === MEMORY ? MEMORY : join(at(store.path), 'audit');
 }
 
 function deepFreeze<T>(value: T): T {

@@ -2,7 +2,7 @@ import type { BlockKind } from '../core/events.js';
 import { argumentsText } from './decoding.js';
 import type { DialectName, Json } from './dialect.js';
 import { isObject, objectIn } from './event.js';
-import type { Said } from './guard.js';
+import type { Channel, Said } from './guard.js';
 
 type Path = readonly (string | number)[];
 
@@ -30,12 +30,34 @@ const call = (json: Json, key: string, path: Path): readonly Said[] => {
   ];
 };
 
-const messagesTexts = (body: Json): readonly Said[] =>
-  listIn(body.content).flatMap(([block, i]) => {
+/** Where the upstream's own tools say what they gave. */
+const RESULT_KEYS = ['text', 'stdout', 'stderr'];
+
+/** What a tool of the upstream gave, at any depth of its block. */
+export const resultTexts = (
+  value: unknown,
+  channel: Channel | null,
+  path: Path,
+): readonly Said[] => {
+  if (Array.isArray(value)) return value.flatMap((each, i) => resultTexts(each, channel, [...path, i]));
+  if (!isObject(value)) return [];
+  return Object.entries(value).flatMap(([key, member]): readonly Said[] => {
+    const at = [...path, key];
+    if (typeof member !== 'string') return resultTexts(member, channel, at);
+    if (member === '' || !RESULT_KEYS.includes(key)) return [];
+    return [{ channel: channel ?? { kind: 'text', id: at.join('.') }, text: member, path: at }];
+  });
+};
+
+const messagesTexts = (body: Json): readonly Said[] => [
+  ...listIn(body.content).flatMap(([block, i]) => {
     const path = ['content', i];
     if ('input' in block) return call(block, 'input', path);
+    if ('content' in block) return resultTexts(block.content, null, [...path, 'content']);
     return [...at(block, 'text', 'text', path), ...at(block, 'thinking', 'reasoning', path)];
-  });
+  }),
+  ...at(objectIn(body, 'stop_details'), 'explanation', 'refusal', ['stop_details']),
+];
 
 const chatTexts = (body: Json): readonly Said[] =>
   listIn(body.choices).flatMap(([choice, i]) => {
@@ -47,6 +69,7 @@ const chatTexts = (body: Json): readonly Said[] =>
       ...at(message, 'content', 'text', path),
       ...listIn(message.content).flatMap(([part, j]) => at(part, 'text', 'text', [...path, 'content', j])),
       ...at(message, 'refusal', 'refusal', path),
+      ...at(objectIn(message, 'audio'), 'transcript', 'text', [...path, 'audio']),
       ...listIn(message.tool_calls).flatMap(([made, j]) =>
         call(objectIn(made, 'function'), 'arguments', [...path, 'tool_calls', j, 'function']),
       ),
@@ -69,6 +92,8 @@ const responsesTexts = (body: Json): readonly Said[] =>
       ...(['arguments', 'input', 'code'] as const).flatMap((key) =>
         typeof item[key] === 'string' ? call(item, key, path) : [],
       ),
+      ...at(item, 'output', 'text', path),
+      ...listIn(item.outputs).flatMap(([each, j]) => at(each, 'logs', 'text', [...path, 'outputs', j])),
     ];
   });
 

@@ -55,12 +55,23 @@ export const tagProof = (event: InferenceEvent, issuer: DialectName): InferenceE
     : event;
 
 const DELTA = ['text'];
+const EXPLANATION = ['explanation'];
+export const explaining: Channel = { kind: 'refusal', id: 'explanation' };
 
-/** What an event says: text of its block, or the name of a tool that is to be called. */
+/** What an event says: text of its block, the name of a tool that is to be called, or why the model refuses. */
 export const saidIn = (event: InferenceEvent, channel: Channel | null): readonly Said[] => {
+  if (event.type === 'finish' && event.explanation !== undefined)
+    return [{ channel: explaining, text: event.explanation, path: EXPLANATION }];
   if (!channel) return nothingSaid;
   if (event.type === 'delta') return [{ channel, text: event.text, path: DELTA }];
   if (event.type === 'block_open' && event.toolName !== undefined)
     return [{ channel, text: `${event.toolName} `, path: null }];
   return nothingSaid;
+};
+
+/** The event with other text in its place. */
+export const retold = (event: InferenceEvent, texts: readonly string[] | null): InferenceEvent => {
+  if (texts === null) return event;
+  if (event.type === 'delta') return { ...event, text: texts[0]! };
+  return event.type === 'finish' ? { ...event, explanation: texts[0]! } : event;
 };

@@ -63,6 +63,8 @@ export interface RelayHooks {
   errorBody(error: GatewayError): Json;
   /** The answer was cut: the stage made an ending of its own. */
   truncated(): void;
+  /** The last words of such an answer wait for this, so that nobody is told what is not on record yet. Never rejects. */
+  brokenOff?(): Promise<unknown>;
 }
 
 /** A stage that knows at any time what went through it. */

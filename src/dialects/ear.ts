@@ -34,22 +34,27 @@ export interface Ear {
   refuse(refusal: Refusal): string;
 }
 
-/** A copy of JSON with another value at a place. */
+/** A copy of JSON with another value at a place, and no probabilities around it: they spell the old text. */
 const setIn = (json: unknown, path: readonly (string | number)[], value: unknown, depth = 0): unknown => {
   if (depth === path.length) return value;
   const key = path[depth]!;
   if (Array.isArray(json))
     return json.map((each: unknown, i) => (i === key ? setIn(each, path, value, depth + 1) : each));
   if (!isObject(json)) return json;
-  return { ...json, [key]: setIn(json[key], path, value, depth + 1) };
+  return { ...unlikely(json), [key]: setIn(json[key], path, value, depth + 1) };
+};
+
+/** One format writes a list, which its clients walk; the other an object or null. */
+const unlikely = (json: Json): Json => {
+  if (!json.logprobs) return json;
+  return { ...json, logprobs: Array.isArray(json.logprobs) ? [] : null };
 };
 
 export const setTexts = (json: Json, said: readonly Said[], texts: readonly string[]): Json =>
-  said.reduce<Json>(
-    (result, { path, json: spelt }, i) =>
-      path === null ? result : (setIn(result, path, spelt ? parsed(texts[i]!) : texts[i]!) as Json),
-    json,
-  );
+  said.reduce<Json>((result, { text, path, json: spelt }, i) => {
+    const told = texts[i]!;
+    return path === null || told === text ? result : (setIn(result, path, spelt ? parsed(told) : told) as Json);
+  }, json);
 
 /** Arguments that a change left unreadable are none. */
 const parsed = (text: string): unknown => {
@@ -69,17 +74,26 @@ const REPEATED: Readonly<Record<string, BlockKind>> = {
   text: 'text',
   refusal: 'refusal',
   arguments: 'tool',
+  input: 'tool',
+  code: 'tool',
+  output: 'text',
+  logs: 'text',
 };
 
 const maskIn = (value: unknown, guard: Guard): unknown => {
   if (Array.isArray(value)) return value.map((each) => maskIn(each, guard));
   if (!isObject(value)) return value;
-  return Object.fromEntries(
+  let changed = false;
+  const masked: Json = Object.fromEntries(
     Object.entries(value).map(([key, member]) => {
       const { [key]: kind } = REPEATED;
-      return [key, kind && typeof member === 'string' ? guard.mask(kind, member) : maskIn(member, guard)];
+      if (!kind || typeof member !== 'string') return [key, maskIn(member, guard)];
+      const text = guard.mask(kind, member);
+      changed ||= text !== member;
+      return [key, text];
     }),
   );
+  return changed ? unlikely(masked) : masked;
 };
 
 /** A frame that repeats text, with the same changes. */

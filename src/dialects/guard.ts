@@ -20,7 +20,7 @@ export interface Stop {
   readonly notice: string;
   /** Text that stands in place of what was kept back; null = none does. */
   readonly text: string | null;
-  /** Set where the answer may be asked for once more with this instruction, nothing having been sent yet. */
+  /** Set where the answer may be asked for once more with this instruction, if nothing of it was sent yet. */
   readonly instruction: string | null;
 }
 

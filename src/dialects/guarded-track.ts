@@ -23,6 +23,7 @@ export class GuardedTrack implements Track {
   readonly #guard: Guard;
   readonly #hold: Hold<Held>;
   readonly #estimatedInputTokens: number;
+  #begun = false;
   #edited = false;
   #refusing = false;
 
@@ -50,7 +51,7 @@ export class GuardedTrack implements Track {
   }
 
   get begun(): boolean {
-    return this.#guard.clear > 0;
+    return this.#begun;
   }
 
   take(frame: Frame, out: Splice): Standing {
@@ -64,6 +65,7 @@ export class GuardedTrack implements Track {
     let standing: Standing = 'open';
     this.#hold.release(({ frame, repeats }, said, texts) => {
       if (standing !== 'open') return;
+      this.#begun ||= said.some(({ text }) => text !== '');
       const told = this.#told(frame, repeats, said, texts);
       this.#ear.left(told, said, texts);
       standing = this.#track.take(told, out);

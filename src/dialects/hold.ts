@@ -1,4 +1,8 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Channel, Edit, Guard, Said } from './guard.js';
+
+/** Characters read at a stretch; then others have their turn. */
+const SLICE = 16_384;
 
 interface Waiting<Item> {
   readonly item: Item;
@@ -32,6 +36,19 @@ export class Hold<Item> {
     for (const { channel, text } of said) {
       this.#length += text.length;
       this.#guard.write(channel, text);
+    }
+    this.#waiting.push({ item, said, from, to: this.#length });
+  }
+
+  /** The same without holding up the loop, however long the text is. */
+  async addSlowly(item: Item, said: readonly Said[]): Promise<void> {
+    const from = this.#length;
+    for (const { channel, text } of said) {
+      this.#length += text.length;
+      for (let at = 0; at < text.length; at += SLICE) {
+        if (at > 0) await setImmediate();
+        this.#guard.write(channel, text.slice(at, at + SLICE));
+      }
     }
     this.#waiting.push({ item, said, from, to: this.#length });
   }

@@ -73,7 +73,9 @@ export class RelayStage implements MeteredStage {
   }
 
   leave(): void {
-    if (!this.#ending) this.#cut();
+    if (this.#ending) return;
+    this.#cut();
+    this.done = true;
   }
 
   #readOn(): Out {
@@ -132,7 +134,8 @@ export class RelayStage implements MeteredStage {
       return this.#close();
     }
     this.#cut();
-    return this.#out.take();
+    const last = this.#out.take();
+    return this.#endWith(() => last);
   }
 
   async #close(): Promise<Buffer | null> {
@@ -144,21 +147,29 @@ export class RelayStage implements MeteredStage {
       }
       this.#track.close(await this.#hooks.settle(), this.#out);
     } catch (error) {
-      return this.#breakOff(asGatewayError(error));
+      this.#cut();
+      this.#track.breakOff(asGatewayError(error), this.#out);
     }
     this.done = true;
     return this.#out.take();
   }
 
-  #breakOff(error: GatewayError): Buffer | null {
+  #breakOff(error: GatewayError): Promise<Buffer | null> {
     this.#cut();
-    this.#track.breakOff(error, this.#out);
-    return this.#out.take();
+    return this.#endWith(() => {
+      this.#track.breakOff(error, this.#out);
+      return this.#out.take();
+    });
+  }
+
+  async #endWith(last: () => Buffer | null): Promise<Buffer | null> {
+    await this.#hooks.brokenOff?.();
+    this.done = true;
+    return last();
   }
 
   #cut(): void {
     this.#ending = true;
-    this.done = true;
     this.#hooks.usage(this.#track.usage);
     this.#hooks.truncated();
   }

@@ -114,15 +114,38 @@ const item: Walk = (value, _role, at, visit) => {
     input: text,
     output: either(block),
     text,
+    code: text,
+    outputs: strings,
   })(value, role, at, visit);
 };
 
-const tools = list(members({ description: text, function: members({ description: text }) }));
+/** Descriptions at any depth: of a tool, and of all that its schema names. */
+const described: Walk = (value, role, at, visit) => {
+  if (Array.isArray(value)) return list(described)(value, role, at, visit);
+  if (!isObject(value)) return value;
+  return Object.keys(value).reduce<Json>(
+    (json, key) => member(json, key, key === 'description' ? textOrDeeper : described, role, at, visit),
+    value,
+  );
+};
+/** A schema may have a property of this very name. */
+const textOrDeeper: Walk = (value, role, at, visit) =>
+  typeof value === 'string' ? text(value, role, at, visit) : described(value, role, at, visit);
 
 const walks: Readonly<Record<DialectName, Walk>> = {
-  messages: members({ system: either(block), messages: list(message), tools }),
-  chat: members({ messages: list(message), tools }),
-  responses: members({ instructions: text, input: either(item), tools }),
+  messages: members({ system: either(block), messages: list(message), tools: described }),
+  chat: members({
+    messages: list(message),
+    tools: described,
+    functions: described,
+    prediction: members({ content: either(block) }),
+  }),
+  responses: members({
+    instructions: text,
+    prompt: members({ variables: strings }),
+    input: either(item),
+    tools: described,
+  }),
 };
 
 /** The first role is that of text which says nothing of its own: a bare `input` is the user's. */
@@ -135,8 +158,10 @@ const firstRoles: Readonly<Record<DialectName, Role>> = {
 /** Shows every text of a request, in its order; gives the body with what was changed, the very same where nothing was. */
 export const mapRequestTexts = (dialect: DialectName, body: Json, visit: Visit): Json =>
   walks[dialect](body, firstRoles[dialect], '', (given, role, at) =>
-    visit(given, at === 'instructions' || at.startsWith('tools.') ? 'system' : role, at),
+    visit(given, isToldByApplication(at) ? 'system' : role, at),
   ) as Json;
+
+const isToldByApplication = (at: string): boolean => at === 'instructions' || at.startsWith('tools.');
 
 /** The request with an instruction of the gateway's own, behind what the application says to the model. */
 export const instruct = (dialect: DialectName, body: Json, instruction: string): Json => {

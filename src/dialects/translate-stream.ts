@@ -3,7 +3,15 @@ import type { InferenceEvent } from '../core/events.js';
 import type { Usage } from '../core/usage.js';
 import type { Frame } from '../io/sse/frame.js';
 import type { Splice } from '../io/sse/splice.js';
-import { decoders, encoders, saidIn, tagProof, type TranslateOptions } from './codecs.js';
+import {
+  decoders,
+  encoders,
+  explaining,
+  retold,
+  saidIn,
+  tagProof,
+  type TranslateOptions,
+} from './codecs.js';
 import type { Decoder } from './decoding.js';
 import type { CreditFields, DialectName, InferenceRequest, MeteredStage, RelayHooks } from './dialect.js';
 import type { Encoder } from './encoding.js';
@@ -83,6 +91,7 @@ class TranslateTrack implements Track {
     if (this.#refusing) this.#refuse(this.#hooks.guard!.stop!);
     else this.#decoder.finish();
     this.#hold?.release(this.#give);
+    if (this.#hold && !this.#hold.idle) this.#endSilently();
     this.#flush(out);
   }
 
@@ -96,14 +105,22 @@ class TranslateTrack implements Track {
     if (event.type === 'error') hold.end(); // nothing follows: what was kept back is judged as it stands
     if (event.type === 'block_open') this.#channel = { kind: event.kind, id: String(event.index) };
     hold.add(event, saidIn(event, this.#channel));
+    if (event.type === 'finish') hold.close(explaining);
     if (event.type !== 'block_close' || !this.#channel) return;
     hold.close(this.#channel);
     this.#channel = null;
   }
 
   readonly #give: Give<InferenceEvent> = (event, _said, texts) => {
-    this.#pass(texts && event.type === 'delta' ? { ...event, text: texts[0]! } : event);
+    this.#pass(retold(event, texts));
   };
+
+  /** The model refused in words that may not leave, or that somebody else would have to be asked about. */
+  #endSilently(): void {
+    const stop = this.#hooks.guard?.stop;
+    if (stop) this.#refuse(stop);
+    else this.#pass({ type: 'finish', reason: 'refusal', stopSequence: null });
+  }
 
   /** The encoder closes what is open by itself. */
   #refuse({ notice, text }: Stop): void {

@@ -1,7 +1,7 @@
 import type { InferenceEvent } from '../core/events.js';
 import type { Usage } from '../core/usage.js';
 import { answerTexts } from './answer-texts.js';
-import { collectors, decoders, saidIn, tagProof, type TranslateOptions } from './codecs.js';
+import { collectors, decoders, retold, saidIn, tagProof, type TranslateOptions } from './codecs.js';
 import type { CreditFields, Dialect, DialectName, InferenceRequest, Json } from './dialect.js';
 import { setTexts } from './ear.js';
 import type { EncodeOptions } from './encoding.js';
@@ -42,7 +42,7 @@ export const guardWhole = async (
   const said = answerTexts[dialect.name](body);
   const hold = new Hold<Said>(guard);
   for (const [i, each] of said.entries()) {
-    hold.add(each, [each]);
+    await hold.addSlowly(each, [each]);
     if (said[i + 1]?.channel.id !== each.channel.id) hold.close(each.channel);
   }
   hold.end();
@@ -105,15 +105,13 @@ const guardEvents = async (events: readonly InferenceEvent[], guard: Guard) => {
   let channel: Channel | null = null;
   for (const event of events) {
     if (event.type === 'block_open') channel = { kind: event.kind, id: String(event.index) };
-    hold.add(event, saidIn(event, channel));
+    await hold.addSlowly(event, saidIn(event, channel));
     if (event.type === 'block_close' && channel) hold.close(channel);
   }
   hold.end();
   while (guard.pending) await guard.pending;
   const told: InferenceEvent[] = [];
-  hold.release((event, _said, texts) => {
-    told.push(texts && event.type === 'delta' ? { ...event, text: texts[0]! } : event);
-  });
+  hold.release((event, _said, texts) => told.push(retold(event, texts)));
   return { events: told, stop: guard.stop };
 };
 

@@ -110,6 +110,7 @@ const streamReply = (exchange: Exchange, parts: InferenceParts): StreamReply => 
     truncated: () => {
       call.meter.truncated = true;
     },
+    brokenOff: () => settleBill(call.meter, call.lease, parts.usdPerCredit).catch(() => undefined),
     ...(review.mayAsk && { instead: () => streamInstead(exchange, guard, hooks, parts) }),
   };
   const stage = target.bridge.stream(request, hooks, estimatedInputTokens);

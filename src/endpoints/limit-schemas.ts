@@ -27,6 +27,13 @@ export const metrics = {
 
 const metric = v.picklist(Object.values(metrics));
 
+const reserved = v.pipe(
+  v.nullable(whole),
+  v.description(
+    'Of `used`, what requests under way have reserved: it comes back as far as they do not use it. null = more than 256 requests of the organization are under way, and their tokens are not summed.',
+  ),
+);
+
 const LimitReading = v.pipe(
   v.strictObject({
     scope,
@@ -34,6 +41,7 @@ const LimitReading = v.pipe(
     metric,
     limit: v.pipe(v.nullable(whole), v.description('null = lifted.')),
     used: v.pipe(whole, v.description('With what requests under way have reserved.')),
+    reserved,
     remaining: v.nullable(whole),
     reset_at: v.pipe(seconds, v.description('When it is whole again if nothing more is sent.')),
   }),
@@ -72,7 +80,9 @@ export const RefusalExplanation = v.pipe(
     available_credits: v.nullable(whole),
     retry_at: v.pipe(v.nullable(seconds), v.description('When a repeat, sent alone, is admitted.')),
     degraded: v.pipe(v.boolean(), v.description('Decided without the shared store.')),
-    violated: v.array(v.strictObject({ scope, id, metric, limit: whole, used: whole, frees_at: seconds })),
+    violated: v.array(
+      v.strictObject({ scope, id, metric, limit: whole, used: whole, reserved, frees_at: seconds }),
+    ),
   }),
   v.title('RefusalExplanation'),
 );

@@ -113,12 +113,13 @@ const checkedId = (name: string, id: string | null): string | null => {
 const mayRead = ({ kind, keyId, projectId }: Principal, facts: RefusalFacts): boolean =>
   kind === 'admin' || facts.keyId === keyId || (projectId !== null && facts.projectId === projectId);
 
-const showReading = ({ scope, id, metric, limit, used, resetMs }: Reading, nowMs: number) => ({
+const showReading = ({ scope, id, metric, limit, used, reserved, resetMs }: Reading, nowMs: number) => ({
   scope,
   id,
   metric: metrics[metric],
   limit,
   used,
+  reserved,
   remaining: limit === null ? null : Math.max(0, limit - used),
   reset_at: secondsUp(nowMs + resetMs),
 });
@@ -141,12 +142,13 @@ const showFacts = (facts: RefusalFacts) => ({
   available_credits: facts.availableCredits,
   retry_at: facts.outcome === 'limit' ? secondsUp(facts.atMs + facts.retryMs) : null,
   degraded: facts.degraded,
-  violated: facts.violated.map(({ scope, id, metric, limit, used, freesAtMs }) => ({
+  violated: facts.violated.map(({ scope, id, metric, limit, used, reserved, freesAtMs }) => ({
     scope,
     id,
     metric: metrics[metric],
     limit,
     used,
+    reserved,
     frees_at: secondsUp(freesAtMs),
   })),
 });

@@ -1,5 +1,6 @@
 // Pairs of lookalikes that no Unicode decomposition joins: what is written, then what it is read as.
-const cyrillic = 'аaвbгrеeзeиnкkмmнhоoпnрpсcтtуyхxъbьbяrёeєeіiїiјjљlњnћhўyѕsџuһhԁdԛqԝwҽeҍbӏlғfқkңhүyұyҳxҷyҹyөo';
+const cyrillic =
+  'аaвbгrеeзeиnкkмmнhоoпnрpсcтtуyхxъbьbяrёeєeіiїiјjљlњnћhўyѕsџuһhԁdԛqԝwҽeҍbӏlғfқkңhүyұyҳxҷyҹyөo';
 const greek = 'αaβbγyδdεeζzηnθoιiκkλlμuνvξeοoπnρpσoςsτtυuφoχxψwωwϲcϳj';
 const armenian = 'աwբpգqդnեtզqըnիhլlծoհhձdմuյjնuոnպwռnսuտmցgւrքpօoֆf';
 const latin =
@@ -10,7 +11,7 @@ const signs = '‘\'’\'‚,‛\'“"”"„"′\'″"‹<›>«"»"‐-‑-‒
 const lettered = [0x1f150, 0x1f170, 0x1f1e6];
 
 const pairs = [cyrillic, greek, armenian, latin, cherokee, signs].flatMap((table) => {
-  const characters = [...table];
+  const characters = Array.from(table);
   return characters.flatMap((character, index): (readonly [string, string])[] =>
     index % 2 === 0 ? [[character, characters[index + 1]!]] : [],
   );

@@ -52,7 +52,7 @@ const learn = (point: number): number => {
 const spell = (character: string): string => {
   let before = character;
   for (let round = 0; round < 4; round++) {
-    const after = [...before.normalize('NFKD')].map(simplify).join('').toLowerCase();
+    const after = Array.from(before.normalize('NFKD'), simplify).join('').toLowerCase();
     if (after === before) break;
     before = after;
   }

@@ -16,6 +16,7 @@ const SLASH = 0x2f;
 const COLON = 0x3a;
 /** One more than any number is written in. */
 const MOST_GROUPS = 6;
+
 /** Digits in groups, one separator between two of them. */
 export interface DigitGroups {
   readonly from: number;

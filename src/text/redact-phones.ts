@@ -73,8 +73,6 @@ const gapAt = (window: TextWindow, at: number): number => {
   return n - at;
 };
 
-const parenthesised = '(ddd)';
-
 /** A North American number whose area stands in parentheses. */
 export const matchParenthesised = (window: TextWindow, from: number): number => {
   let n = from;
@@ -89,7 +87,7 @@ export const matchParenthesised = (window: TextWindow, from: number): number => 
   const gap = (): void => {
     if (' -.\u00a0'.includes(window.character(n) || '?')) n += 1;
   };
-  let fits = take(parenthesised);
+  let fits = take('(ddd)');
   if (fits) gap();
   fits &&= take('ddd');
   if (fits) gap();

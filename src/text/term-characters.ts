@@ -9,6 +9,8 @@ export const SPACE = 1 << 18;
 export const INVISIBLE = 1 << 19;
 /** May melt into the characters before it: marks, and the later letters of a Hangul syllable. */
 export const JOINING = 1 << 20;
+/** Belongs to the word before it, or to none: marks change places among themselves, and must not move boundaries. */
+export const MARK = 1 << 24;
 /** Something may join it and change its symbol. */
 export const OPEN = 1 << 21;
 /** Ends whatever stands before it. */
@@ -22,8 +24,9 @@ const space = /^[\t-\r\x85\p{Z}]$/u;
 const joining = /^[\p{M}\u1160-\u11ff\ud7b0-\ud7ff]/u;
 /** Scripts that write no spaces have no words to begin or end: terms in them match anywhere. */
 const unspaced =
-  /^[\p{sc=Han}\p{sc=Hangul}\p{sc=Hiragana}\p{sc=Katakana}\u3031-\u3035\u3099\u309a\u30fc\p{sc=Bopomofo}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}\p{sc=Tibetan}\p{sc=Yi}]$/u;
-const word = /^[\p{L}\p{N}\p{M}]$/u;
+  /^[\p{sc=Han}\p{sc=Hangul}\p{sc=Hiragana}\p{sc=Katakana}\u3031-\u3035\u30fc\p{sc=Bopomofo}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}\p{sc=Tibetan}\p{sc=Yi}]$/u;
+const mark = /^\p{M}/u;
+const word = /^[\p{L}\p{N}]$/u;
 /** The characters of ASCII that a mark can change. */
 const openInAscii = /^[A-Za-z<=>]$/;
 
@@ -48,7 +51,8 @@ const classify = (character: string): number => {
 const study = (character: string): number => {
   const kind = classify(character);
   if (kind === INVISIBLE) return INVISIBLE;
-  if (joining.test(character.normalize('NFKD'))) return JOINING | kind;
+  const decomposed = character.normalize('NFKD');
+  if (joining.test(decomposed)) return JOINING | (mark.test(decomposed) ? MARK : kind);
   const folded = kind === SPACE ? ' ' : fold(character);
   const closes = CLOSING | (character < '\x80' && !openInAscii.test(character) ? 0 : OPEN);
   return folded.length === 1 ? closes | SIMPLE | classify(folded) | folded.charCodeAt(0) : closes | kind;

@@ -4,6 +4,7 @@ import {
   INVISIBLE,
   JOINING,
   LONE_SURROGATE,
+  MARK,
   OPEN,
   SIMPLE,
   SPACE,
@@ -16,7 +17,7 @@ import {
 } from './term-characters.js';
 
 const SYMBOL = 0xffff;
-const KINDS = WORD | SPACE;
+const KINDS = WORD | SPACE | MARK;
 const PLAIN = SIMPLE | WORD | CLOSING;
 /** Longer heaps of marks are cut, so that nobody makes us keep a text of nothing else. */
 const CLUSTER_BOUND = 16;
@@ -232,7 +233,8 @@ export class TermReader {
   }
 
   #emit(trait: number, from: number, to: number): void {
-    if ((trait & WORD) !== 0) {
+    const isWord = (trait & MARK) !== 0 ? this.#inWord : (trait & WORD) !== 0;
+    if (isWord) {
       if (!this.#inWord) this.#sink.take(WORD_START, from, from);
       this.#inWord = true;
       this.#afterSpace = false;

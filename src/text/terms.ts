@@ -1,6 +1,6 @@
 import { buildAutomaton } from './build-automaton.js';
-import { runAtOnce, runInSlices, type Sliced } from './sliced.js';
 import { TermScanner, type TermFollower } from './follow-terms.js';
+import { runAtOnce, runInSlices, type Sliced } from './sliced.js';
 import { basesOf, hasJoining, WORD_START } from './term-characters.js';
 import type { CompiledTerms, TermHit } from './term-matcher.js';
 import { TermReader, type SymbolSink } from './term-reader.js';

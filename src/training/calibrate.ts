@@ -14,12 +14,18 @@ const SLOPE_BOUNDS = [0.5, 3] as const;
  * Share of harmless streams that wait, by how much of the window is there. The first characters may wait, as long as
  * more than half of the streams begin at once and nearly all within nine tokens.
  */
-const HELD = [0.4, 0.34, 0.22, 0.12, 0.05, 0.035, 0.03, 0.025] as const;
+const HELD = [0.4, 0.42, 0.42, 0.42, 0.42, 0.05, 0.04, 0.03] as const;
 const STREAMS = 3_000;
 const STREAM_CHARACTERS = 400;
 const DELTA = 4;
 /** `illicit` stops nothing by default, so it has no part in how much waits. */
 const COUNTED = modelCategories.flatMap((category, index) => (category === 'illicit' ? [] : [index]));
+
+/** Of texts that a rule applies to at all, so many may reach the threshold: few harmless texts speak of children. */
+const RULED_ALARMS = 0.02;
+const RULED_NEAR = 0.1;
+/** Sources of which only every so-many-th row counts: lists of words and glosses are not what people send. */
+const SELDOM: Readonly<Record<string, number>> = { lemma: 6, wordnet: 3, 'identity-templates': 4 };
 
 /** Text logits of the model, row by row. */
 export const logitsOf = (model: Model, texts: readonly string[]): Float64Array[] => {
@@ -34,16 +40,25 @@ export const logitsOf = (model: Model, texts: readonly string[]): Float64Array[]
   });
 };
 
-export const calibrate = (model: Model, harmless: readonly Row[]): Calibration => {
+export const calibrate = (model: Model, rows: readonly Row[]): Calibration => {
+  const harmless = rows.filter(({ source }, index) => index % (SELDOM[source] ?? 1) === 0);
   const logits = logitsOf(
     model,
     harmless.map(({ text }) => text),
   );
   const columns = modelCategories.map((_, category) => logits.map((row) => row[category]!).sort(ascending));
-  const thresholds = columns.map((column) => quantile(column, 1 - FALSE_ALARMS));
-  const slopes = columns.map((column, category) => {
-    const near = quantile(column, 1 - NEAR_ALARMS);
-    const slope = near === LOWEST ? SLOPE_BOUNDS[0] : NEAR_LOGIT / Math.max(1e-6, thresholds[category]! - near);
+  const pairs = columns.map((column) => {
+    const ruled = column.filter((logit) => logit > LOWEST);
+    const [threshold, near] = [quantile(column, 1 - FALSE_ALARMS), quantile(column, 1 - NEAR_ALARMS)];
+    if (ruled.length === column.length) return { threshold, near };
+    return {
+      threshold: Math.max(threshold, quantile(ruled, 1 - RULED_ALARMS)),
+      near: quantile(ruled, 1 - RULED_NEAR),
+    };
+  });
+  const thresholds = pairs.map(({ threshold }) => threshold);
+  const slopes = pairs.map(({ threshold, near }) => {
+    const slope = NEAR_LOGIT / Math.max(1e-6, threshold - near);
     return Math.min(SLOPE_BOUNDS[1], Math.max(SLOPE_BOUNDS[0], slope));
   });
   return { thresholds, slopes, suspicions: findSuspicions(model, harmless) };
@@ -80,7 +95,9 @@ const findBars = (events: readonly Float64Array[], held: number): number[] => {
   for (let round = 0; round < 20; round++) {
     const share = (low + high) / 2;
     const bars = barsAt(share);
-    const stopped = events.filter((row) => COUNTED.some((category) => row[category]! >= bars[category]!)).length;
+    const stopped = events.filter((row) =>
+      COUNTED.some((category) => row[category]! >= bars[category]!),
+    ).length;
     if (stopped > held * events.length) high = share;
     else low = share;
   }

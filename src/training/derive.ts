@@ -2,15 +2,22 @@ import { modelCategories } from '../rules/moderation/model.js';
 import { disguises } from './disguises.js';
 import { seedRandom, type Random } from './random.js';
 import { isHarmless, NO, UNKNOWN, YES, type Row } from './rows.js';
-import { lists, templates } from './templates.js';
+import { fillSlots, templates } from './templates.js';
 
 const SEED = 20_250_601;
 const MIXED_DOCUMENTS = 6_000;
 const HARMLESS_DOCUMENTS = 4_000;
 const DISGUISED = 3_000;
 /** Sources whose sentences stand around others without changing their meaning. */
-const CARRIERS = new Set(['counsel-answers', 'awesome-prompts', 'moby-dick', 'state-of-the-union', 'wordnet']);
+const CARRIERS = new Set([
+  'counsel-answers',
+  'awesome-prompts',
+  'moby-dick',
+  'state-of-the-union',
+  'wordnet',
+]);
 const TEMPLATE_WEIGHT = 0.4;
+const LOOKALIKE_WEIGHT = 0.8;
 
 /** Rows made from the given ones and from our templates; the same rows give the same result. */
 export const deriveRows = (rows: readonly Row[]): Row[] => {
@@ -19,16 +26,18 @@ export const deriveRows = (rows: readonly Row[]): Row[] => {
 };
 
 const fillTemplates = (random: Random): Row[] =>
-  templates.flatMap(({ text, yes, unknown = [], count }) => {
-    const texts = new Set(Array.from({ length: count }, () => fill(text, random)));
+  templates.flatMap(({ text, yes, unknown, count }) => {
+    const texts = new Set(Array.from({ length: count }, () => fillSlots(text, random)));
     const labels = modelCategories.map((category) =>
       yes.includes(category) ? YES : unknown.includes(category) ? UNKNOWN : NO,
     );
-    return [...texts].map((filled) => ({ text: filled, source: 'own-templates', weight: TEMPLATE_WEIGHT, labels }));
+    return [...texts].map((filled) => ({
+      text: filled,
+      source: 'own-templates',
+      weight: yes.length === 0 ? LOOKALIKE_WEIGHT : TEMPLATE_WEIGHT,
+      labels,
+    }));
   });
-
-const fill = (template: string, random: Random): string =>
-  template.replace(/\{(\w+)\}/g, (_, name: string) => random.pick(lists[name] ?? []));
 
 const mixDocuments = (rows: readonly Row[], random: Random): Row[] => {
   const sentences = rows

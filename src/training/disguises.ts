@@ -9,8 +9,10 @@ const eachWord = (text: string, change: (word: string) => string): string =>
 const mapLetters = (text: string, table: Readonly<Record<string, string>>): string =>
   text.replace(/[A-Za-z]/g, (letter) => table[letter] ?? table[letter.toLowerCase()] ?? letter);
 
-const shift = (from: number) => (text: string): string =>
-  text.replace(/[a-z]/g, (letter) => String.fromCodePoint(from + letter.charCodeAt(0) - 97));
+const shift =
+  (from: number) =>
+  (text: string): string =>
+    text.replace(/[a-z]/g, (letter) => String.fromCodePoint(from + letter.charCodeAt(0) - 97));
 
 const CYRILLIC = { a: 'а', e: 'е', o: 'о', p: 'р', c: 'с', x: 'х', y: 'у', i: 'і', s: 'ѕ' };
 const GREEK = { o: 'ο', v: 'ν', i: 'ι', a: 'α', k: 'κ', t: 'τ', u: 'υ', n: 'η' };
@@ -19,8 +21,8 @@ const SYMBOLS = { a: '@', s: '$', i: '!', o: '0', e: '3' };
 
 const unicode: Readonly<Record<string, Disguise>> = {
   capitals: (text) => text.toUpperCase(),
-  'zero-width': (text) => [...text].join('\u200b'),
-  'soft hyphens': (text) => eachWord(text, (word) => [...word].join('\u00ad')),
+  'zero-width': (text) => Array.from(text).join('\u200b'),
+  'soft hyphens': (text) => eachWord(text, (word) => Array.from(word).join('\u00ad')),
   Cyrillic: (text) => mapLetters(text, CYRILLIC),
   Greek: (text) => mapLetters(text.toLowerCase(), GREEK),
   'full width': (text) => text.replace(/[!-~]/g, (sign) => String.fromCharCode(sign.charCodeAt(0) + 0xfee0)),
@@ -33,10 +35,17 @@ const unicode: Readonly<Record<string, Disguise>> = {
 const spelling: Readonly<Record<string, Disguise>> = {
   leetspeak: (text) => mapLetters(text, LEET),
   'leetspeak with signs': (text) => mapLetters(text, SYMBOLS),
-  'spaced letters': (text) => [...text].join(' '),
+  'spaced letters': (text) => Array.from(text).join(' '),
   'spaced letters, words run together': (text) =>
-    text.split(/\s+/).map((word) => [...word].join(' ')).join(' '),
-  'dotted letters': (text) => text.split(/\s+/).map((word) => [...word].join('.')).join(' '),
+    text
+      .split(/\s+/)
+      .map((word) => Array.from(word).join(' '))
+      .join(' '),
+  'dotted letters': (text) =>
+    text
+      .split(/\s+/)
+      .map((word) => Array.from(word).join('.'))
+      .join(' '),
 };
 
 const swapInside: Disguise = (text, random) =>
@@ -51,12 +60,14 @@ const others: Readonly<Record<string, Disguise>> = {
   'masked vowels': (text) => eachWord(text, (word) => word[0]! + word.slice(1).replace(/[aeiou]/i, '*')),
   base64: (text) => Buffer.from(text).toString('base64'),
   hexadecimal: (text) => Buffer.from(text).toString('hex'),
-  'percent signs': (text) => [...Buffer.from(text)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join(''),
+  'percent signs': (text) =>
+    [...Buffer.from(text)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join(''),
 };
 
 /** Slips and tricks that training sees too; the rest is undone by reading. */
 const noise: Readonly<Record<string, Disguise>> = {
-  swap: (text, random) => text.replace(/[A-Za-z]{4,}/g, (word) => (random.next() < 0.3 ? swapInside(word, random) : word)),
+  swap: (text, random) =>
+    text.replace(/[A-Za-z]{4,}/g, (word) => (random.next() < 0.3 ? swapInside(word, random) : word)),
   drop: (text, random) =>
     eachWord(text, (word) => {
       if (random.next() > 0.3) return word;

@@ -16,7 +16,9 @@ export const printEvasion = async (
   const found = rows.flatMap(({ text, labels }) => {
     const scores = engine.judgeNow(text.slice(0, TEXT_BOUND));
     return modelCategories.flatMap((category, index) =>
-      labels[index] === YES && scores.get(category)! >= DEFAULT ? [{ text: text.slice(0, TEXT_BOUND), category }] : [],
+      labels[index] === YES && scores.get(category)! >= DEFAULT
+        ? [{ text: text.slice(0, TEXT_BOUND), category }]
+        : [],
     );
   });
   console.log(`\n## Evasion (${found.length} positives that are found as they stand)\n`);
@@ -33,8 +35,9 @@ export const printEvasion = async (
   };
   printTable(
     ['disguise', 'found as often as plain', 'harmless texts flagged (five categories)'],
-    [['none', (text: string) => text] as const, ...[disguises.unicode, disguises.spelling, disguises.others].flatMap(Object.entries<Disguise>)].map(
-      ([name, disguise]) => measure(name, disguise),
-    ),
+    [
+      ['none', (text: string) => text] as const,
+      ...[disguises.unicode, disguises.spelling, disguises.others].flatMap(Object.entries<Disguise>),
+    ].map(([name, disguise]) => measure(name, disguise)),
   );
 };

@@ -1,6 +1,14 @@
 import type { Engine } from '../rules/moderation/engine.js';
 import { modelCategories } from '../rules/moderation/model.js';
-import { harmlessOf, judgeAll, measureCategory, percent, positivesOf, printTable, shareAbove } from './measure.js';
+import {
+  harmlessOf,
+  judgeAll,
+  measureCategory,
+  percent,
+  positivesOf,
+  printTable,
+  shareAbove,
+} from './measure.js';
 import type { Row } from './rows.js';
 
 const fixed = (value: number): string => (Number.isNaN(value) ? '-' : value.toFixed(2));

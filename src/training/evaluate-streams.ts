@@ -11,8 +11,8 @@ const HOLD = 272;
 const acting = modelCategories.filter((category) => category !== 'illicit');
 
 interface Course {
-  /** Characters that had left when the text was stopped; null = it never was. */
-  readonly leaked: number | null;
+  /** What had left when the text was stopped; null = it never was. */
+  readonly leaked: string | null;
   /** How long the first character waited; null = it never left before the end. */
   readonly firstMs: number;
 }
@@ -38,13 +38,19 @@ const runStream = (engine: Engine, text: string, release: Release): Course => {
   for (let from = 0; from < text.length; from += DELTA_CHARACTERS) {
     const written = Math.min(text.length, from + DELTA_CHARACTERS);
     if (follower.write(text.slice(from, written)) && isStopped(follower))
-      return { leaked: released, firstMs: firstMs ?? 0 };
+      return { leaked: text.slice(0, released), firstMs: firstMs ?? 0 };
     released = release(follower, written, released);
     if (released > 0) firstMs ??= (from / DELTA_CHARACTERS) * DELTA_MS;
   }
   follower.end();
   firstMs ??= ((text.length - 1) / DELTA_CHARACTERS) * DELTA_MS;
-  return { leaked: isStopped(follower) ? released : null, firstMs };
+  return { leaked: isStopped(follower) ? text.slice(0, released) : null, firstMs };
+};
+
+/** Whether text would be stopped by itself. */
+const isBad = (engine: Engine, text: string): boolean => {
+  const scores = engine.judgeNow(text);
+  return acting.some((category) => scores.get(category)! >= DEFAULT);
 };
 
 const quantile = (values: readonly number[], share: number): number =>
@@ -57,18 +63,29 @@ export const printStreams = (engine: Engine, positives: readonly Row[], harmless
   );
   console.log(`\n## Streams (${harmless.length} harmless, ${wanted.length} others, 60 tokens a second)\n`);
   printTable(
-    ['mode', 'first byte of harmless text later by: p50', 'p95', 'stopped', 'of those nothing leaked', 'characters leaked: p50', 'p90'],
+    [
+      'mode',
+      'first byte of harmless text later by: p50',
+      'p95',
+      'stopped',
+      'of those nothing leaked',
+      'what leaked is harmless',
+      'characters leaked: p50',
+      'p90',
+    ],
     Object.entries(modes).map(([name, release]) => {
       const waits = harmless.map(({ text }) => runStream(engine, text, release).firstMs);
       const leaks = wanted.flatMap(({ text }) => runStream(engine, text, release).leaked ?? []);
+      const lengths = leaks.map(({ length }) => length);
       return [
         name,
         `${quantile(waits, 0.5).toFixed(0)} ms`,
         `${quantile(waits, 0.95).toFixed(0)} ms`,
         percent(leaks.length / wanted.length),
-        percent(leaks.filter((leaked) => leaked === 0).length / leaks.length),
-        quantile(leaks, 0.5).toFixed(0),
-        quantile(leaks, 0.9).toFixed(0),
+        percent(leaks.filter((leaked) => leaked === '').length / leaks.length),
+        percent(leaks.filter((leaked) => !isBad(engine, leaked)).length / leaks.length),
+        quantile(lengths, 0.5).toFixed(0),
+        quantile(lengths, 0.9).toFixed(0),
       ];
     }),
   );

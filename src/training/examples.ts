@@ -1,4 +1,4 @@
-import { FEATURES_BOUND, bucketsOf } from '../rules/moderation/hash.js';
+import { FEATURES_BOUND, bucketsOf, hashUnits } from '../rules/moderation/hash.js';
 import type { Lexicon } from '../rules/moderation/lexicon.js';
 import { Reader } from '../rules/moderation/reader.js';
 import { SEGMENT_CHARACTERS } from '../rules/moderation/scan.js';
@@ -39,13 +39,13 @@ export const makeExamples = (rows: readonly Row[], lexicon: Lexicon): ExampleSet
   };
   const words = new Words(lexicon, {
     word(units, from, to, hash) {
-      add(bucketsOf(units, from, to, before, buckets));
+      add(bucketsOf(units, from, to, hash, before, buckets));
       before = hash;
       filled += to - from + 1;
       if (cuts && filled >= WINDOW) close();
     },
     variant(units, from, to) {
-      add(bucketsOf(units, from, to, 0, buckets));
+      add(bucketsOf(units, from, to, hashUnits(units, from, to), 0, buckets));
     },
   });
   const reader = new Reader({ token: (token, end) => words.token(token, end), encoded: () => undefined });

@@ -6,7 +6,9 @@ import { NO, UNKNOWN, YES, type Row } from './rows.js';
 export const DEFAULT = 0.5;
 
 /** Area under precision and recall: the mean precision at each positive, from the highest score down. */
-export const averagePrecision = (scored: readonly { readonly score: number; readonly yes: boolean }[]): number => {
+export const averagePrecision = (
+  scored: readonly { readonly score: number; readonly yes: boolean }[],
+): number => {
   let found = 0;
   let sum = 0;
   [...scored]
@@ -31,7 +33,11 @@ export const judgeAll = (engine: Engine, rows: readonly Row[]): Promise<Scores[]
   Promise.all(rows.map(({ text }) => engine.judge(text)));
 
 /** On the rows whose label in the category is known. */
-export const measureCategory = (rows: readonly Row[], scores: readonly Scores[], category: number): Quality => {
+export const measureCategory = (
+  rows: readonly Row[],
+  scores: readonly Scores[],
+  category: number,
+): Quality => {
   const scored = rows.flatMap(({ labels }, index) =>
     labels[category] === UNKNOWN
       ? []
@@ -59,7 +65,8 @@ export const positivesOf = (rows: readonly Row[], category: number): Row[] =>
 export const harmlessOf = (rows: readonly Row[]): Row[] =>
   rows.filter(({ labels }) => labels.every((label) => label === NO));
 
-export const percent = (share: number): string => (Number.isNaN(share) ? '-' : `${(share * 100).toFixed(1)}%`);
+export const percent = (share: number): string =>
+  Number.isNaN(share) ? '-' : `${(share * 100).toFixed(1)}%`;
 
 /** Rows of cells as a Markdown table. */
 export const printTable = (head: readonly string[], rows: readonly (readonly string[])[]): void => {

@@ -70,4 +70,3 @@ const fitCategory = (rows: readonly Row[], examples: ExampleSet, category: numbe
     random: seedRandom(SEED + category),
   });
 };
-

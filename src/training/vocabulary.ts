@@ -52,7 +52,9 @@ export const makeVocabulary = (rows: readonly Row[]): Vocabulary => {
     .map((word) => ({ word, cost: 120, marks: Mark.explicit }));
   return {
     words: [...words, ...rare],
-    explicitPhrases: terms.filter((term) => !ANGRY.test(term) && /^[a-z0-9]+( [a-z0-9]+){1,3}$/.test(term)).sort(),
+    explicitPhrases: terms
+      .filter((term) => !ANGRY.test(term) && /^[a-z0-9]+( [a-z0-9]+){1,3}$/.test(term))
+      .sort(),
   };
 };
 
@@ -84,7 +86,11 @@ const countUses = (rows: readonly Row[]): Map<string, Use> => {
 
 /** The data has every listed term by itself, followed by sentences that contain it. */
 const listTerms = (rows: readonly Row[]): string[] => {
-  const texts = rows.map(({ text }) => normalise(text).replace(/[^a-z0-9]+/g, ' ').trim());
+  const texts = rows.map(({ text }) =>
+    normalise(text)
+      .replace(/[^a-z0-9]+/g, ' ')
+      .trim(),
+  );
   const terms = texts.filter(
     (text, index) =>
       text.length > 2 && text.split(' ').length <= 4 && ` ${texts[index + 1] ?? ''} `.includes(` ${text} `),

@@ -59,6 +59,14 @@ t.test('8 local: a share of the limits and of the balance, posted once Redis is 
     const response = await running.call('GET', '/v1/credits', { key: APP_KEY });
     return ((await response.json()) as { remaining_credits?: number }).remaining_credits === 99_950;
   }, 'the balance shows what was spent without Redis');
+  const told = await running.call('GET', '/v1/limits', { key: APP_KEY });
+  const { limits } = (await told.json()) as { limits: { scope: string; metric: string; used: number }[] };
+  for (const metric of ['requests_per_minute', 'requests_per_day'])
+    t.equal(
+      limits.find((each) => each.scope === 'key' && each.metric === metric)?.used,
+      5,
+      'one before, four without Redis',
+    );
   await until(async () => (await metric('sluice_degraded', { what: 'limits' })) === 0, 'all is well again');
 });
 

@@ -66,10 +66,14 @@ t.test('D12 what the contract lacks is marked as an extension, and nothing else 
   const contract = documentedRoutes().filter(({ doc }) => doc.extension !== true);
   t.strictSame(contract.map(({ method, path }) => `${method} ${path}`).toSorted(), [
     'DELETE /v1/organization/policies/{policy_id}',
+    'GET /api/policy-gateway/config',
     'GET /v1/credits',
     'GET /v1/organization/admin_api_keys',
     'GET /v1/organization/policies',
+    'PATCH /api/policy-gateway/exports/{export_id}',
     'PATCH /v1/organization/policies/{policy_id}',
+    'POST /api/policy-gateway/exports',
+    'POST /api/policy-gateway/simulate',
     'POST /v1/chat/completions',
     'POST /v1/messages',
     'POST /v1/messages/count_tokens',

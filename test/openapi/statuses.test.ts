@@ -23,6 +23,7 @@ const having = (status: string) => routes.filter((route) => statusesOf(route).in
 
 const NOTHING_ADMIN = 'sk-test-admin-key-without-rights';
 const NOTHING_APP = 'sk-test-app-key-without-inference';
+const INFERENCE_APP = 'sk-test-app-key-of-an-application';
 const MAX_BODY_BYTES = 70_000;
 
 const organizations = [
@@ -40,12 +41,18 @@ const organizations = [
         keys: [
           { name: 'app', value: APP_KEY },
           { name: 'nothing', value: NOTHING_APP, permissions: ['gateway.read' as const] },
+          { name: 'inference', value: INFERENCE_APP, permissions: ['inference' as const] },
         ],
       },
     ],
   },
 ];
 
+const isGateway = ({ auth }: Route): boolean => auth === 'gateway';
+const weakKeyOf = (route: Route): string => {
+  if (route.auth === 'admin') return NOTHING_ADMIN;
+  return isGateway(route) ? INFERENCE_APP : NOTHING_APP;
+};
 const keyOf = ({ auth }: Route): string => (auth === 'admin' ? ADMIN_KEY : APP_KEY);
 const bodyOf = ({ body }: Route): { body?: unknown } => (body === 'json' ? { body: {} } : {});
 
@@ -63,16 +70,18 @@ t.test('7.2 what follows from the row of an operation holds for every operation'
 
   for (const route of guarded) {
     t.equal(await statusOf(route, pathOf(route), { key: null }), 401, `${route.operation} without a key`);
-    if (route.permission !== null)
+    if (route.permission !== null || route.operation === 'list_history')
       t.equal(
-        await statusOf(route, pathOf(route), { key: route.auth === 'admin' ? NOTHING_ADMIN : NOTHING_APP }),
+        await statusOf(route, pathOf(route), { key: weakKeyOf(route) }),
         403,
         `${route.operation} without the permission`,
       );
   }
   for (const route of having('413')) {
     t.equal(
-      await statusOf(route, pathOf(route), { body: `"${'x'.repeat(MAX_BODY_BYTES)}"` }),
+      await statusOf(route, pathOf(route), {
+        body: `"${'x'.repeat(isGateway(route) ? route.bodyBytes : MAX_BODY_BYTES)}"`,
+      }),
       413,
       `${route.operation} with a body beyond its bound`,
     );

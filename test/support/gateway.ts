@@ -33,6 +33,7 @@ export const testConfig = async (changes: Partial<ConfigInput> = {}): Promise<Co
     store: { kind: 'embedded', path: ':memory:' },
     providers: { sim: { kind: 'simulator', ttft: '0ms', tokens_per_second: 1_000_000 } },
     limits: generousLimits,
+    audit: { spool: { path: ':memory:' } },
     bootstrap: {
       organizations: [
         {

@@ -81,22 +81,38 @@ const normalise = (text: string): string =>
     .normalize('NFKC')
     .replace(/ +/g, ' ');
 
-const isWordly = (character: string | undefined): boolean =>
-  character !== undefined &&
-  /[\p{L}\p{N}\p{M}]/u.test(character) &&
-  !/[\p{sc=Han}\p{sc=Hangul}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\u3099]/u.test(character);
+interface Letter {
+  readonly character: string;
+  readonly inWord: boolean;
+}
+
+/** A mark belongs to what it follows. */
+const lettersOf = (text: string): Letter[] => {
+  const letters: Letter[] = [];
+  for (const character of text) {
+    const inWord = /\p{M}/u.test(character)
+      ? letters.at(-1)?.inWord === true
+      : /[\p{L}\p{N}]/u.test(character) &&
+        !/[\p{sc=Han}\p{sc=Hangul}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}]/u.test(character);
+    letters.push({ character, inWord });
+  }
+  return letters;
+};
+
+const edgeAt = (letters: readonly Letter[], n: number): boolean =>
+  letters[n]?.inWord !== letters[n - 1]?.inWord;
 
 const hasByHand = (term: string, text: string): boolean => {
-  const wanted = Array.from(normalise(term).trim());
+  const wanted = lettersOf(normalise(term).trim());
   if (wanted.length === 0) return false;
-  const all = Array.from(normalise(text));
+  const all = lettersOf(normalise(text));
   return all.some((_, at) => {
-    const end = at + wanted.length;
-    return (
-      wanted.every((character, n) => all[at + n] === character) &&
-      !(isWordly(wanted[0]) && isWordly(all[at - 1])) &&
-      !(isWordly(wanted.at(-1)) && isWordly(all[end]))
-    );
+    const fits = wanted.every(({ character }, n) => all[at + n]?.character === character);
+    const sameWords = wanted.every((_letter, n) => n === 0 || edgeAt(wanted, n) === edgeAt(all, at + n));
+    const [before, after] = [all[at - 1], all[at + wanted.length]];
+    const cutsLeft = wanted[0]!.inWord && before?.inWord === true;
+    const cutsRight = wanted.at(-1)!.inWord && after?.inWord === true;
+    return fits && sameWords && !cutsLeft && !cutsRight;
   });
 };
 

@@ -39,10 +39,14 @@ t.test('4.12 an upstream that counts is asked, and its count is exact', async (t
     tools: [{ name: 'f', input_schema: { type: 'object' } }],
   });
   const ours = { context_management: { edits }, flagged_categories: ['hate'] };
-  const response = await post(`${PATH}?beta=true`, { ...sent, ...ours }, {
-    'anthropic-version': '2026-10-21',
-    'anthropic-beta': 'context-management-2025-06-27, other-beta',
-  });
+  const response = await post(
+    `${PATH}?beta=true`,
+    { ...sent, ...ours },
+    {
+      'anthropic-version': '2026-10-21',
+      'anthropic-beta': 'context-management-2025-06-27, other-beta',
+    },
+  );
   t.equal(response.status, 200);
   t.same(await countOf(response), [403, 'exact']);
   const [seen] = upstream.requests;

@@ -97,13 +97,50 @@ testOnEachStore('8.4 a refusal names scope, metric and limit, and its wait is tr
     project_id: 'proj_app',
     requested: { tokens: Number, credits: Number },
     degraded: false,
-    violated: [{ scope: 'key', metric: 'requests_per_minute', limit: 2, used: 2, frees_at: Number }],
+    violated: [
+      { scope: 'key', metric: 'requests_per_minute', limit: 2, used: 2, reserved: 0, frees_at: Number },
+    ],
   });
   t.equal(explanation.violated.length, 1);
   t.equal((await call('GET', path, { key: LIMITS_KEY })).status, 200, 'an administrator with limits.read');
   t.equal((await call('GET', path, { key: POOR_ADMIN_KEY })).status, 403);
   t.equal((await call('GET', path, { key: SIBLING_KEY })).status, 404, 'not for another project');
   t.equal((await call('GET', '/v1/requests/req_none/limits', { key: APP_KEY })).status, 404);
+});
+
+testOnEachStore('8 a refusal tells what requests under way have reserved', async (t, changes) => {
+  const { post, call, url } = await runGateway(t, {
+    ...changes,
+    limits: { overrides: [{ scope: 'key', id: '*', tpm: 1_000 }] },
+    bootstrap: organization(),
+  });
+  const stream = await openStream(url, simulated('[[tokens=50]][[stall=1h]]', { max_tokens: 900 }));
+  const refused = await post('/v1/messages', simulated('hi', { max_tokens: 500 }));
+  t.equal(refused.status, 429);
+  await refused.arrayBuffer();
+  const explain = async () => {
+    const id = refused.headers.get('x-request-id')!;
+    const response = await call('GET', `/v1/requests/${id}/limits`, { key: APP_KEY });
+    return (await response.json()) as { violated: { metric: string; used: number; reserved: number }[] };
+  };
+  const { violated } = await explain();
+  t.equal(violated.length, 1);
+  t.match(violated[0], { scope: 'key', metric: 'tokens_per_minute', limit: 1_000 });
+  t.ok(violated[0]!.used >= 900);
+  t.equal(violated[0]!.reserved, violated[0]!.used, 'all of it is held by the stream');
+  const standing = await call('GET', '/v1/limits', { key: APP_KEY });
+  const { limits } = (await standing.json()) as {
+    limits: { scope: string; metric: string; used: number; reserved: number }[];
+  };
+  t.match(
+    limits.find(({ scope, metric }) => scope === 'key' && metric === 'tokens_per_minute'),
+    { used: violated[0]!.used, reserved: violated[0]!.used },
+  );
+  t.match(
+    limits.find(({ scope, metric }) => scope === 'key' && metric === 'concurrent_requests'),
+    { used: 1, reserved: 1 },
+  );
+  stream.leave();
 });
 
 t.test('1.4 a wait of a day says that repeating is pointless', async (t) => {

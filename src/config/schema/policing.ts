@@ -136,7 +136,11 @@ export const audit = v.strictObject({
   spool: setting(
     'Events on their way to the sinks.',
     v.strictObject({
-      path: setting('Folder.', word(4096), './.sluice/audit'),
+      path: setting(
+        'Folder, of this gateway alone; by default in that of the embedded store. ":memory:" keeps nothing.',
+        word(4096),
+        './.sluice/audit',
+      ),
       max_bytes: setting('Most it may take.', integer(1_048_576), 1_073_741_824),
       min_free_bytes: setting('Space on the disk it leaves alone.', integer(0), 268_435_456),
     }),
@@ -146,7 +150,19 @@ export const audit = v.strictObject({
 
 export const sinks = v.strictObject({
   allow_insecure: setting('Whether sinks may use http://.', v.boolean(), false),
-  allow_private_hosts: setting('Private hosts that sinks may reach.', v.array(word(255)), []),
+  allow_private_hosts: setting(
+    'Private hosts that sinks may reach, by name or address; no port, no range.',
+    v.array(
+      v.pipe(
+        word(255),
+        v.regex(
+          /^(?:[\w.-]+|\[?[\da-fA-F:.]+\]?)$/,
+          'must be a host name or an address, without a port or range',
+        ),
+      ),
+    ),
+    [],
+  ),
 });
 
 export const telemetry = v.strictObject({

@@ -61,8 +61,8 @@ export class ChatEar implements Ear {
     return { ...silence, said, closed: this.#channelsOf(finished) };
   }
 
-  left(frame: Frame, said: readonly Said[]): void {
-    if (said.length > 0) this.#first ??= frame;
+  left(frame: Frame): void {
+    if (this.#first === null && frame.data?.includes('"choices"') === true) this.#first = frame;
   }
 
   refuse({ notice, text, usage, fields }: Refusal): string {
@@ -101,6 +101,7 @@ export class ChatEar implements Ear {
     const path = ['choices', at, key];
     return [
       ...WRITTEN.flatMap(([name, kind]) => this.#written(index, delta[name], kind, [...path, name])),
+      ...this.#spoken(index, objectIn(delta, 'audio').transcript, [...path, 'audio', 'transcript']),
       ...objectsIn(delta.tool_calls).flatMap((call, i) =>
         this.#call(index, call, [...path, 'tool_calls', i]),
       ),
@@ -119,6 +120,11 @@ export class ChatEar implements Ear {
         return this.#written(index, part.thinking, 'reasoning', [...path, i, 'thinking']);
       return typeof part.text === 'string' ? [{ channel, text: part.text, path: [...path, i, 'text'] }] : [];
     });
+  }
+
+  #spoken(index: unknown, text: unknown, path: Path): readonly Said[] {
+    if (typeof text !== 'string' || text === '') return [];
+    return [{ channel: this.#channelOf(`${String(index)}:audio`, 'text'), text, path }];
   }
 
   /** A name is read as the beginning of its call's text. */

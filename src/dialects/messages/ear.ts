@@ -1,6 +1,7 @@
 import type { BlockKind } from '../../core/events.js';
 import { frame as encode } from '../../io/sse/encode.js';
 import type { Frame } from '../../io/sse/frame.js';
+import { resultTexts } from '../answer-texts.js';
 import { argumentsText, textIn } from '../decoding.js';
 import type { Json } from '../dialect.js';
 import { silence, type Ear, type Heard, type Refusal } from '../ear.js';
@@ -53,6 +54,8 @@ export class MessagesEar implements Ear {
         const channel = this.#channels.get(readEvent(frame).index);
         return channel ? { ...silence, closed: [channel] } : silence;
       }
+      case 'message_delta':
+        return saying(this.#explanation(objectIn(objectIn(readEvent(frame), 'delta'), 'stop_details')));
       case 'message_stop':
       case 'error':
         return { ...silence, last: true };
@@ -121,6 +124,8 @@ export class MessagesEar implements Ear {
       return [{ channel: this.#channelAt(index, 'text'), text: block.text, path: at('text') }];
     if (typeof block.thinking === 'string')
       return [{ channel: this.#channelAt(index, 'reasoning'), text: block.thinking, path: at('thinking') }];
+    if ('content' in block && path)
+      return resultTexts(block.content, this.#channelAt(index, 'text'), [...path, 'content']);
     if (typeof block.name !== 'string') return [];
     const channel = this.#channelAt(index, 'tool');
     const input = argumentsText(block.input);
@@ -130,6 +135,14 @@ export class MessagesEar implements Ear {
         ? []
         : [{ channel, text: input, path: at('input'), json: true as const }]),
     ];
+  }
+
+  /** A model's own refusal is told in the ending. */
+  #explanation(details: Json): readonly Said[] {
+    const text = textIn(details, 'explanation');
+    if (text === '') return [];
+    const path = ['delta', 'stop_details', 'explanation'];
+    return [{ channel: this.#channelAt('ending', 'refusal'), text, path }];
   }
 
   #delta(frame: Frame, { index, delta }: Json): Heard {

@@ -16,8 +16,8 @@ interface Run {
 }
 
 const DELTA_PATH = ['delta'];
-/** The keys that hold the whole text in the `.done` of what was told in deltas. */
-const DONE_KEYS = ['text', 'refusal', 'arguments', 'input', 'code'] as const;
+/** The keys that hold the whole text in the `.done` of what was told in deltas, and what the upstream's own tools gave. */
+const DONE_KEYS = ['text', 'refusal', 'arguments', 'input', 'code', 'output', 'logs'] as const;
 
 const kindOf = (type: string): BlockKind => {
   if (/arguments|input|code/.test(type)) return 'tool';

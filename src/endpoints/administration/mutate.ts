@@ -73,6 +73,7 @@ const changeFacts = ({ principal, route, params, requestId }: Call, { body }: Ou
 
 const objectOf = (body: unknown): Readonly<Record<string, unknown>> => {
   if (typeof body !== 'object' || body === null) return {};
+  if ('export' in body) return { object: 'export', ...objectOf(body.export) };
   const { id, object, revision } = body as Readonly<Record<string, unknown>>;
   return {
     ...(typeof id === 'string' && { object_id: id }),

@@ -10,7 +10,7 @@ import {
   resumePolicy,
   updateDraft,
 } from '../../rules/policies/edit.js';
-import { checkRule } from '../../rules/policies/rule.js';
+import type { RuleCompiler } from '../../rules/policies/compiler.js';
 import { mutate, type MutationParts, type Outcome } from './mutate.js';
 import { envelope, readPage } from './paging.js';
 import { parseBody, pathId, queryInteger } from './parse.js';
@@ -19,6 +19,8 @@ import { MOST_REVISIONS, NewPolicy, PolicyRestore, PolicyRevision, PolicyUpdate 
 /** What the doors of policies need of the house. */
 export interface PolicyParts extends MutationParts {
   readonly book: PolicyBook;
+  /** A long rule is tried in a thread of its own. */
+  readonly compiler: Pick<RuleCompiler, 'check'>;
 }
 
 /** Policies and their versions (seed 4.1 to 4.5, D12). */
@@ -57,7 +59,7 @@ export const createPolicyDoors = (parts: PolicyParts) => {
 
     create: async (call: Call): Promise<JsonReply> => {
       const given = parseBody(NewPolicy, call.body);
-      checkRule(given.rule);
+      await parts.compiler.check(given.rule);
       const policy = {
         name: given.name,
         description: given.description ?? '',
@@ -74,7 +76,7 @@ export const createPolicyDoors = (parts: PolicyParts) => {
     update: async (call: Call): Promise<JsonReply> => {
       const { revision, ...edit } = parseBody(PolicyUpdate, call.body);
       const target = targetOf(call, revision);
-      if (edit.rule) checkRule(edit.rule);
+      if (edit.rule) await parts.compiler.check(edit.rule);
       return change(call, (options) => updateDraft(book, target, edit, options));
     },
 

@@ -30,6 +30,7 @@ export const historyDocs = {
       until: time('Only events at or before this time.'),
     },
     answer: jsonAnswer(HistoryList),
+    statuses: [403],
   },
   erase: {
     tag,

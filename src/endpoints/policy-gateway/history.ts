@@ -1,6 +1,7 @@
 import { blankFacts } from '../../core/audit.js';
 import { GatewayError, invalidParameter, lacksPermission } from '../../core/errors.js';
 import { json, type Call, type JsonReply } from '../../core/exchange.js';
+import { holds } from '../../core/principal.js';
 import { AuditUnavailable, type Audit } from '../../rules/audit/audit.js';
 import type { HistoryFilter } from '../../rules/audit/history.js';
 import { envelope, readPage } from '../administration/paging.js';
@@ -15,6 +16,10 @@ const TEXT_CHARACTERS = 512;
 /** The latest decisions and changes from the local store (an extension), and forgetting a user in them. */
 export const createHistoryDoors = ({ audit }: HistoryParts) => ({
   list: async (call: Call): Promise<JsonReply> => {
+    // Whoever may read the gateway may read what it did; auditors need nothing else (D4).
+    const { principal } = call;
+    if (!holds(principal, 'gateway.read') && !holds(principal, 'audit.read'))
+      throw lacksPermission('audit.read');
     const filter = readFilter(call);
     const { events, hasMore } = await reach(() => audit.history(call.principal.organization.id, filter));
     const items = events.map((event) => ({

@@ -20,8 +20,8 @@ export interface GuardParts extends WatchParts {
   readonly ask: ((text: string) => Promise<Opinion>) | null;
   /** Decides on what was collected so far. */
   readonly decide: () => Judgement;
-  /** What a judgement that does not allow the answer means for it; `sent` = some of it has left. */
-  readonly stopFor: (judgement: Judgement, sent: boolean) => Stop;
+  /** What a judgement that does not allow the answer means for it. */
+  readonly stopFor: (judgement: Judgement) => Stop;
 }
 
 const UNMODERATED = 'The moderation service does not answer, so the rest of this answer is withheld.';
@@ -47,7 +47,7 @@ export const createAnswerGuard = (parts: GuardParts): Guard => {
     if (stop || parts.collected.size === known) return;
     known = parts.collected.size;
     const judgement = parts.decide();
-    if (judgement.effective !== 'allow') stop = parts.stopFor(judgement, clear > 0);
+    if (judgement.effective !== 'allow') stop = parts.stopFor(judgement);
   };
 
   /** What leaves is settled only after everybody had their say: a stop keeps back what came with its reason. */

@@ -16,20 +16,25 @@ interface Blocked {
 export class BlockedMemory {
   readonly #ticksMs: () => number;
   readonly #blocked = new LRUCache<string, Blocked>({ max: REMEMBERED });
+  /** Until when each key has something here: nobody else's requests are looked up. */
+  readonly #untilMs = new LRUCache<string, number>({ max: REMEMBERED });
 
   constructor(ticksMs: () => number) {
     this.#ticksMs = ticksMs;
   }
 
   find(keyId: string, scene: Scene, body: unknown): GatewayJudgement | null {
-    if (this.#blocked.size === 0) return null;
+    const nowMs = this.#ticksMs();
+    if ((this.#untilMs.get(keyId) ?? -Infinity) < nowMs) return null;
     const found = this.#blocked.get(nameOf(keyId, body));
-    if (!found || found.untilMs < this.#ticksMs() || !sameRules(found.scene, scene)) return null;
+    if (!found || found.untilMs < nowMs || !sameRules(found.scene, scene)) return null;
     return found.judgement;
   }
 
   keep(keyId: string, scene: Scene, body: unknown, judgement: GatewayJudgement): void {
-    this.#blocked.set(nameOf(keyId, body), { judgement, scene, untilMs: this.#ticksMs() + MEMORY_MS });
+    const untilMs = this.#ticksMs() + MEMORY_MS;
+    this.#blocked.set(nameOf(keyId, body), { judgement, scene, untilMs });
+    this.#untilMs.set(keyId, untilMs);
   }
 }
 
@@ -37,6 +42,7 @@ const sameRules = (one: Scene, other: Scene): boolean =>
   one.compiled === other.compiled &&
   one.policies === other.policies &&
   one.standing === other.standing &&
+  one.subject.endpoint === other.subject.endpoint &&
   one.subject.user === other.subject.user;
 
 const nameOf = (keyId: string, body: unknown): string =>

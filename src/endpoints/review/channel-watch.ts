@@ -27,6 +27,8 @@ export interface WatchParts {
 
 /** Expressions are tried on a window again when this much is new. */
 const STEP_CHARS = 96;
+/** Of what came before a long piece, as much is read with it again. */
+const OVERLAP_CHARS = 20_480;
 
 /** One channel of an answer: what was found in it, and how much of it may leave. Positions are the channel's own. */
 export class ChannelWatch {
@@ -41,8 +43,10 @@ export class ChannelWatch {
   readonly #reads: boolean;
   #length = 0;
   #closed = false;
-  /** The latest text, as far back as a rule may look. */
+  /** The latest text, as far back as an expression may look. */
   #recent = '';
+  /** What others were not asked about yet, and before it the end of what they were. */
+  #unasked = '';
   /** How far expressions, and whoever else is asked, have read. */
   #evaluated = 0;
   #answered = 0;
@@ -81,8 +85,10 @@ export class ChannelWatch {
     this.#length += text.length;
     this.#terms?.write(text);
     this.#data?.write(text);
-    if (this.#reads || this.#parts.asksOthers) {
-      this.#recent = (this.#recent + text).slice(-(this.#parts.holdChars + STEP_CHARS + text.length));
+    if (this.#parts.asksOthers) this.#unasked += text;
+    if (this.#reads) {
+      const back = Math.max(this.#parts.holdChars + STEP_CHARS, Math.min(text.length, OVERLAP_CHARS));
+      this.#recent = (this.#recent + text).slice(-(back + text.length));
       if (this.#length - this.#evaluated >= STEP_CHARS) this.#evaluate();
     }
     if (this.#follower.write(text)) this.#look();
@@ -117,7 +123,7 @@ export class ChannelWatch {
   takeEdits(): readonly Edit[] {
     if (this.#masks && this.#data)
       for (const { from, to, text, kind } of this.#data.takeEdits()) {
-        this.#parts.collected.masked(kind);
+        if (text !== '') this.#parts.collected.masked(kind);
         this.#edits.push({ from, to, text });
       }
     return this.#edits.splice(0);
@@ -128,8 +134,10 @@ export class ChannelWatch {
     const { mode, holdChars } = this.#parts;
     const due = this.#closed || (mode !== 'buffer' && this.#length - this.#asked >= holdChars);
     if (!due || this.#asked === this.#length) return null;
+    const text = this.#unasked;
     this.#asked = this.#length;
-    return this.#recent;
+    this.#unasked = text.slice(-holdChars);
+    return text;
   }
 
   answered(): void {
@@ -157,7 +165,8 @@ export class ChannelWatch {
       this.#hits = hits.length;
     }
     if (!this.#masks && this.#data)
-      for (const { kind } of this.#data.takeEdits()) this.#parts.collected.masked(kind);
+      for (const { kind, text } of this.#data.takeEdits())
+        if (text !== '') this.#parts.collected.masked(kind);
   }
 
   #evaluate(): void {

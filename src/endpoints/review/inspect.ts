@@ -1,10 +1,12 @@
 import { hash } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { GatewayError } from '../../core/errors.js';
 import type { Direction, Scores } from '../../core/review.js';
 import { EngineUnavailable, type Engine } from '../../rules/moderation/engine.js';
 import type { Judge } from '../../rules/policies/judge.js';
 import type { PolicyFinding } from '../../rules/policies/finding.js';
+import type { Terms } from '../../text/terms.js';
 import type { Scene } from './scene.js';
 import { reached } from './scene.js';
 
@@ -34,6 +36,8 @@ export type Inspect = (
 
 const KEPT_TEXTS = 20_000;
 const CHARS_PER_TOKEN = 4;
+/** Characters read at a stretch; then others have their turn. */
+const SLICE = 16_384;
 
 /** Numbers the rules an organization has at the moment, so that what was found under others is not taken for theirs. */
 const createEras = () => {
@@ -65,8 +69,8 @@ export const createInspect = ({
     signal: AbortSignal,
   ): Promise<Inspected> => {
     const scores = await engine.judge(text, { signal }).catch(asUnavailable);
-    const denied = standing.decides && compiled.denylist ? termsOf(compiled.denylist.find(text)) : [];
-    const listed = standing.decides && compiled.allowlist ? termsOf(compiled.allowlist.find(text)) : [];
+    const denied = standing.decides && compiled.denylist ? await findTerms(compiled.denylist, text) : [];
+    const listed = standing.decides && compiled.allowlist ? await findTerms(compiled.allowlist, text) : [];
     const piece = {
       text,
       direction,
@@ -111,6 +115,18 @@ const asUnavailable = (error: unknown): never => {
       cause: error,
     },
   );
+};
+
+/** Without holding up the loop, however long the text is. */
+const findTerms = async (terms: Terms, text: string): Promise<string[]> => {
+  if (text.length <= SLICE) return termsOf(terms.find(text));
+  const follower = terms.follow();
+  for (let from = 0; from < text.length; from += SLICE) {
+    if (from > 0) await setImmediate();
+    follower.write(text.slice(from, from + SLICE));
+  }
+  follower.end();
+  return termsOf(follower.hits);
 };
 
 const termsOf = (hits: readonly { readonly term: string }[]): string[] => [

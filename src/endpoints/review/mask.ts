@@ -1,4 +1,38 @@
-import type { Redactor } from '../../text/redact.js';
+import { setImmediate } from 'node:timers/promises';
+import { applyEdits, type Edit, type Redactor } from '../../text/redact.js';
+
+/** Characters read at a stretch; then others have their turn. */
+const SLICE = 16_384;
+
+/** A text masked, and the kind of each value that was. */
+export interface Masked {
+  readonly text: string;
+  readonly kinds: readonly string[];
+}
+
+const maskedBy = (text: string, edits: readonly Edit[]): Masked => ({
+  text: edits.length === 0 ? text : applyEdits(text, edits),
+  // What is left out of a secret behind its placeholder is no further value.
+  kinds: edits.filter((edit) => edit.text !== '').map(({ kind }) => kind),
+});
+
+/** Without holding up the loop, however long the text is. */
+export const maskSlowly = async (text: string, redactor: Redactor): Promise<Masked> => {
+  const follower = redactor.follow();
+  for (let from = 0; from < text.length; from += SLICE) {
+    if (from > 0) await setImmediate();
+    follower.write(text.slice(from, from + SLICE));
+  }
+  follower.end();
+  return maskedBy(text, follower.takeEdits());
+};
+
+const maskNow = (text: string, redactor: Redactor): Masked => {
+  const follower = redactor.follow();
+  follower.write(text);
+  follower.end();
+  return maskedBy(text, follower.takeEdits());
+};
 
 const maskIn = (value: unknown, mask: (text: string) => string): unknown => {
   if (typeof value === 'string') return mask(value);
@@ -15,7 +49,7 @@ export const maskArguments = (
 ): string => {
   let changed = false;
   const mask = (given: string): string => {
-    const { text: masked, kinds } = redactor.redact(given);
+    const { text: masked, kinds } = maskNow(given, redactor);
     for (const kind of kinds) found(kind);
     changed ||= masked !== given;
     return masked;

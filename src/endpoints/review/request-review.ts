@@ -1,10 +1,11 @@
 import type { Match } from '../../core/review.js';
-import type { DialectName, InferenceRequest } from '../../dialects/dialect.js';
+import type { DialectName, InferenceRequest, Json } from '../../dialects/dialect.js';
 import { mapRequestTexts, type Role } from '../../dialects/request-texts.js';
 import { decide, type GatewayJudgement } from '../../rules/policy-gateway/decide.js';
 import type { Redactor } from '../../text/redact.js';
 import { Collected } from './collected.js';
 import type { Inspect } from './inspect.js';
+import { maskSlowly } from './mask.js';
 import { looksForData, masksData, type Scene } from './scene.js';
 
 interface Piece {
@@ -59,13 +60,14 @@ export const reviewRequest = async (
     else collected.allowlistMiss = true;
   }
 
-  const body = looksForData(scene)
-    ? mapRequestTexts(dialect, request.body, (text, _role, at) => {
-        const { text: masked, kinds } = redactor.redact(text);
-        for (const kind of kinds) collected.masked(kind, at);
-        return masksData(scene) ? masked : text;
-      })
-    : request.body;
+  const masked: string[] = [];
+  if (looksForData(scene))
+    for (const { text, at } of pieces) {
+      const result = await maskSlowly(text, redactor);
+      for (const kind of result.kinds) collected.masked(kind, at);
+      masked.push(result.text);
+    }
+  const body = masksData(scene) ? withTexts(dialect, request.body, masked) : request.body;
 
   const judgement = decide(scene.compiled.config, collected.findings, scene.standing);
   return {
@@ -76,6 +78,12 @@ export const reviewRequest = async (
     request: body === request.body ? request : { ...request, body },
     lastUserText: last?.text ?? '',
   };
+};
+
+/** The body with other texts, in the order in which it is walked. */
+const withTexts = (dialect: DialectName, body: Json, texts: readonly string[]): Json => {
+  let next = 0;
+  return mapRequestTexts(dialect, body, () => texts[next++]!);
 };
 
 const placed = (matches: readonly Match[], collected: Collected): readonly Match[] =>

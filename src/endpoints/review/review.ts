@@ -111,10 +111,10 @@ export const createReview = (parts: ReviewParts): OpenReview => {
         return { categories: [], scores: new Map(), policies: [], missing: true };
       }
     };
-    const stopFor = (found: Judgement, sent: boolean, last: boolean): Stop => ({
+    const stopFor = (found: Judgement, last: boolean): Stop => ({
       notice: refusalText(found, voice),
       text: instructionOf(found.effective) === null ? null : WITHHELD,
-      instruction: sent || last ? null : instructionOf(found.effective),
+      instruction: last ? null : instructionOf(found.effective),
     });
 
     return {
@@ -126,6 +126,7 @@ export const createReview = (parts: ReviewParts): OpenReview => {
       again: (words) => told(masked, words),
       guard(last, whole) {
         const collected = new Collected('response', scene.flagged);
+        const before = meter.judgement as GatewayJudgement;
         const prose = policies.readsProse(scene.subject, 'response') !== 'no';
         return createAnswerGuard({
           scene,
@@ -133,17 +134,18 @@ export const createReview = (parts: ReviewParts): OpenReview => {
           threshold: parts.threshold,
           mode: whole || (prose && parts.judgesWhole) ? 'buffer' : parts.stream,
           holdChars: parts.holdChars,
-          context: lastUserText,
+          // Words that were found out already would be found again in every answer to them.
+          context: judgement.triggeredCategories.length > 0 ? '' : lastUserText,
           redactor: looksForData(scene) ? redactor : null,
           collected,
           asksOthers: parts.asksOthers || prose,
           ask: parts.asksOthers || prose ? ask : null,
           decide: () => {
             const found = decide(config, collected.findings, scene.standing);
-            meter.judgement = joinJudgements(judgement, found);
+            meter.judgement = joinJudgements(before, found);
             return found;
           },
-          stopFor: (found, sent) => stopFor(found, sent, last),
+          stopFor: (found) => stopFor(found, last),
         });
       },
     };

@@ -72,6 +72,8 @@ const defaultLimits: ListenLimits = {
 
 /** How long a client that was refused below HTTP may take to read why. */
 const REFUSAL_MS = 500;
+/** Connections that wait to be accepted: a pod full of clients may come back at once. */
+const BACKLOG = 4_096;
 
 const faultOf = (error: NodeJS.ErrnoException): ConnectionFault => {
   if (error.code === 'HPE_HEADER_OVERFLOW') return 'headers_too_large';
@@ -185,7 +187,7 @@ export const listen = async (
 
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(options.port, options.host, () => {
+    server.listen({ port: options.port, host: options.host, backlog: BACKLOG }, () => {
       server.off('error', reject);
       server.on('error', (error) => log.error({ err: error }, 'The listener has a fault.'));
       resolve();

@@ -1,5 +1,5 @@
-/** Longest run without a boundary, in UTF-16 units: at most 1 kB of UTF-8, since merging pairs is quadratic in it. */
-const RUN_UNITS = 256;
+/** Longest run without a boundary, in UTF-16 units: far below 1 kB of UTF-8, since merging pairs is quadratic in it. */
+const RUN_UNITS = 128;
 /** About this much is handed over at once, so that a clock can be looked at in between. */
 const PIECE_UNITS = 8_192;
 

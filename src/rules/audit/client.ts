@@ -2,6 +2,7 @@ import { Worker } from 'node:worker_threads';
 import type { AuditFacts } from '../../core/audit.js';
 import type { Log } from '../../core/log.js';
 import type { Outcome, SinkSpec } from '../../core/sink.js';
+import { Asked } from './asked.js';
 import { AuditUnavailable, type Audit, type AuditOptions, type HistoryAnswer } from './audit.js';
 import { writeBody } from './event.js';
 import type { HistoryFilter } from './history.js';
@@ -28,10 +29,7 @@ export class AuditClient implements Audit {
   readonly #log: Log;
   readonly #unlock: () => void;
   readonly #waiting = new Waiting();
-  readonly #questions = new Map<
-    number,
-    { resolve: (result: never) => void; reject: (error: Error) => void }
-  >();
+  readonly #asked = new Asked();
   readonly #missed = new Map<string, number>();
   #settleOpening: (error?: Error) => void = () => {};
   #worker: Worker | null = null;
@@ -45,7 +43,6 @@ export class AuditClient implements Audit {
   #whenEnded: () => void = () => {};
   #restart: NodeJS.Timeout | null = null;
   #restartMs = RESTART_MS.first;
-  #nextQuestion = 0;
 
   constructor(options: AuditOptions, log: Log, unlock: () => void) {
     this.#options = options;
@@ -110,14 +107,14 @@ export class AuditClient implements Audit {
   /** Never leaves a rejection unhandled: whoever does not wait for the event does not hear of it either. */
   #enqueue(facts: AuditFacts): Promise<void> {
     if (this.#worker === null || this.#ended !== null || this.#waiting.events >= MOST_UNDER_WAY) {
-      this.#miss(facts.org_id, 1);
+      this.#missUnlessKept(facts.org_id, facts.event_id);
       return refused('it is not running or too far behind');
     }
     let body: string;
     try {
       body = writeBody(facts);
     } catch {
-      this.#miss(facts.org_id, 1);
+      this.#missUnlessKept(facts.org_id, facts.event_id);
       return refused('an event cannot be written as JSON');
     }
     const group = (this.#group ??= this.#openGroup());
@@ -139,20 +136,13 @@ export class AuditClient implements Audit {
     this.#post({ kind: 'record', group: group.id, atMs: group.atMs, parts: group.parts });
   }
 
-  #ask<Q extends Question>(
+  async #ask<Q extends Question>(
     question: Q,
     ...args: Parameters<Questions[Q]>
   ): Promise<ReturnType<Questions[Q]>> {
-    return new Promise((resolve, reject) => {
-      if (this.#worker === null || this.#ended !== null) {
-        reject(new AuditUnavailable('it is not running'));
-        return;
-      }
-      const id = this.#nextQuestion++;
-      this.#questions.set(id, { resolve, reject });
-      this.#worker.ref();
-      this.#post({ kind: 'ask', id, question, args });
-    });
+    if (this.#worker === null || this.#ended !== null) throw new AuditUnavailable('it is not running');
+    this.#worker.ref();
+    return this.#asked.ask<Q>((id) => this.#post({ kind: 'ask', id, question, args }));
   }
 
   #post(message: ToWorker): void {
@@ -219,18 +209,16 @@ export class AuditClient implements Audit {
         for (const [organizationId, count] of message.missed) this.#miss(organizationId, count);
         break;
       case 'answer':
-        this.#questions.get(message.id)?.resolve(message.result as never);
-        this.#questions.delete(message.id);
+        this.#asked.answer(message.id, message.result);
         break;
       case 'fault':
-        this.#questions.get(message.id)?.reject(new AuditUnavailable(message.reason));
-        this.#questions.delete(message.id);
+        this.#asked.refuse(message.id, new AuditUnavailable(message.reason));
         break;
       case 'refused': // told when the worker ends
         break;
     }
     // Only those who wait hold the process; the worker alone does not.
-    if (this.#isOpened && this.#ended === null && this.#waiting.events === 0 && this.#questions.size === 0)
+    if (this.#isOpened && this.#ended === null && this.#waiting.events === 0 && this.#asked.size === 0)
       worker.unref();
   }
 
@@ -247,15 +235,19 @@ export class AuditClient implements Audit {
     this.#group = null;
     const error = this.#ended === null ? fault : new AuditUnavailable('it is closed');
     for (const parts of this.#waiting.fail(error))
-      for (let i = 0; i < parts.length; i += PARTS_OF_AN_EVENT) this.#miss(parts[i]!, 1);
-    for (const { reject } of this.#questions.values()) reject(error);
-    this.#questions.clear();
+      for (let i = 0; i < parts.length; i += PARTS_OF_AN_EVENT) this.#missUnlessKept(parts[i]!, parts[i + 1]);
+    this.#asked.refuseAll(error);
     this.#settleOpening(fault);
     this.#whenEnded();
     if (this.#ended !== null || !this.#isOpened) return;
     this.#log.error({ err: fault, delay_ms: this.#restartMs }, 'The worker of the audit trail has ended.');
     this.#restart = setTimeout(() => this.#start(), this.#restartMs).unref();
     this.#restartMs = Math.min(this.#restartMs * 2, RESTART_MS.longest);
+  }
+
+  /** Whoever gives an event its id keeps it and tells of it again. */
+  #missUnlessKept(organizationId: string, eventId = ''): void {
+    if (eventId === '') this.#miss(organizationId, 1);
   }
 
   #miss(organizationId: string, count: number): void {

@@ -1,8 +1,8 @@
-import type { AuditFacts } from '../../core/audit.js';
+import { blankFacts, type AuditFacts } from '../../core/audit.js';
 import { systemClock, type Clock } from '../../core/clock.js';
 import { newId } from '../../core/ids.js';
 import { silentLog, type Log } from '../../core/log.js';
-import { GLOBAL, type Records, type Step } from '../../io/records/records.js';
+import { GLOBAL, type Records, type Step, type Stored } from '../../io/records/records.js';
 import type { Audit } from './audit.js';
 
 const OUTBOX = 'outbox';
@@ -37,16 +37,16 @@ export type Outbox = ReturnType<typeof createOutbox>;
 export function createOutbox({ records, recorder, organizations, clock, log = silentLog }: OutboxOptions) {
   const moving = new Map<string, Promise<void>>();
   const again = new Set<string>();
-  let isClosed = false;
+  const life = { isClosed: false };
 
   /** Resolves when everything that was in the outbox of a partition is in the spool, or another replica is at it. */
   async function move(partition: string): Promise<void> {
-    if (isClosed || !(await records.claim(`outbox:${partition}`, CLAIM_MS))) return;
+    if (life.isClosed || !(await records.claim(`outbox:${partition}`, CLAIM_MS))) return;
     try {
-      for (let hasMore = true; hasMore && !isClosed;) {
+      for (let hasMore = true; hasMore;) {
         const page = await records.list(partition, OUTBOX, { limit: AT_ONCE });
         if (page.items.length === 0) return;
-        await Promise.all(page.items.map(({ value }) => recorder.confirm(value as unknown as AuditFacts)));
+        await Promise.all(page.items.map(({ value }) => recorder.confirm(readFacts(value))));
         await records.commit(partition, page.items.map(removal));
         hasMore = page.hasMore;
       }
@@ -57,7 +57,7 @@ export function createOutbox({ records, recorder, organizations, clock, log = si
 
   /** Right after a commit; whoever made it does not wait. */
   function moveSoon(partition: string): void {
-    if (isClosed) return;
+    if (life.isClosed) return;
     if (moving.has(partition)) {
       again.add(partition); // it came after the look of the one under way
       return;
@@ -74,7 +74,7 @@ export function createOutbox({ records, recorder, organizations, clock, log = si
   /** Picks up what a crash or a full spool left behind, in one replica at a time. */
   async function sweep(): Promise<void> {
     try {
-      if (isClosed || !(await records.claim('outbox-sweep', SWEEP_CLAIM_MS))) return;
+      if (life.isClosed || !(await records.claim('outbox-sweep', SWEEP_CLAIM_MS))) return;
       for (const partition of [GLOBAL, ...(await organizations())]) {
         const { items } = await records.list(partition, OUTBOX, { limit: 1 });
         if (items.length > 0) moveSoon(partition);
@@ -85,7 +85,9 @@ export function createOutbox({ records, recorder, organizations, clock, log = si
   }
 
   let sweeping = sweep();
-  const timer = setInterval(() => (sweeping = sweeping.then(sweep)), SWEEP_MS).unref();
+  const timer = setInterval(() => {
+    sweeping = sweeping.then(sweep);
+  }, SWEEP_MS).unref();
 
   return {
     step: (facts: AuditFacts): Step => outboxStep(facts, clock),
@@ -94,13 +96,19 @@ export function createOutbox({ records, recorder, organizations, clock, log = si
     sweep,
     /** Waits for what is under way; what is left stays in the records. */
     async close(): Promise<void> {
-      isClosed = true;
+      life.isClosed = true;
       clearInterval(timer);
       await sweeping;
       await Promise.all(moving.values());
     },
   };
 }
+
+/** Another release may have written it, with fewer fields. */
+const readFacts = (value: Stored['value']): AuditFacts => {
+  const facts = value as unknown as AuditFacts;
+  return { ...blankFacts(facts.event_type, facts.org_id), ...facts };
+};
 
 const removal = ({ id }: { readonly id: string }): Step => ({
   op: 'delete',

@@ -118,7 +118,9 @@ export class Trail {
   /** All entries in one transaction; false = none was recorded, and they are counted as missed. */
   record(entries: readonly Entry[]): boolean {
     if (!this.open || !this.#append(entries)) {
-      for (const { organizationId } of entries) this.#gaps.miss(organizationId);
+      // Whoever gives an event its id keeps it and tells of it again.
+      for (const { organizationId, eventId } of entries)
+        if (eventId === undefined) this.#gaps.miss(organizationId);
       return false;
     }
     this.#recorded += entries.length;

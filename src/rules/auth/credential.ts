@@ -8,7 +8,7 @@ const JWT_CHARACTERS = 8 * 1_024;
 export type Credential =
   { readonly kind: 'key'; readonly secret: string } | { readonly kind: 'jwt'; readonly token: string };
 
-/** Families whose clients may send their key as `x-api-key` (D33). */
+/** Families whose clients may send their key as `x-api-key` (D33); elsewhere a client of that kind says so itself. */
 const takesApiKeyHeader: Readonly<Record<Family, boolean>> = {
   administration: false,
   messages: true,
@@ -20,7 +20,8 @@ const takesApiKeyHeader: Readonly<Record<Family, boolean>> = {
 /** The credential a request carries; null = none. A malformed one is refused before anything looks it up. */
 export const readCredential = (headers: IncomingHttpHeaders, family: Family): Credential | null => {
   if (headers.authorization !== undefined) return readBearer(headers.authorization);
-  const apiKey = takesApiKeyHeader[family] ? headers['x-api-key'] : undefined;
+  const takes = takesApiKeyHeader[family] || (family === 'openai' && 'anthropic-version' in headers);
+  const apiKey = takes ? headers['x-api-key'] : undefined;
   return apiKey === undefined ? null : readKey(String(apiKey));
 };
 

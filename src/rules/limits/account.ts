@@ -1,7 +1,7 @@
-import { delist, openLeaseBook, type LeaseBook } from './leases.js';
-import type { Funds, QuotaWindow } from './limiter.js';
+import { delist, enlist, openLeaseBook, type LeaseBook, type LeaseRecord } from './leases.js';
+import { LEASE_TTL_MS, type Funds, type QuotaWindow } from './limiter.js';
 import { periodAt } from './period.js';
-import { clear, evict, openRing, refund, type Ring } from './sliding-window.js';
+import { changeLive, DAY, openRing, refund, touch, type Ring } from './sliding-window.js';
 
 /** What an organization has in one space; plain data. */
 export interface Account {
@@ -26,8 +26,6 @@ interface QuotaBook {
   used: Map<string, { requests: number; tokens: number }>;
 }
 
-const STEP_MS = 5_000;
-const LEASE_TTL_MS = 30_000;
 const TOMBSTONE_MS = 3_600_000;
 const MOST_PRUNED = 500;
 const KINDS: readonly QuotaWindow[] = ['daily', 'weekly', 'monthly'];
@@ -42,29 +40,10 @@ export const openPurse = (): Purse => ({
   quotas: KINDS.map(() => ({ period: -1, used: new Map() })),
 });
 
-/** The rings of a call, the time it takes place at, and whether the clock fell back too far to be believed. */
-export const openRings = (account: Account, tags: readonly string[], clockMs: number) => {
-  const { rings: known, book } = account;
-  const rings = tags.map((tag) => known.get(tag) ?? openRing());
-  const seenMs = rings[0]!.seenMs;
-  const stepped = seenMs - clockMs > STEP_MS;
-  const nowMs = stepped ? clockMs : Math.max(clockMs, seenMs);
-  if (stepped)
-    for (const lease of book.leases.values())
-      lease.expiresMs = Math.min(lease.expiresMs, nowMs + LEASE_TTL_MS);
-  for (const ring of rings) {
-    if (ring.seenMs > nowMs + STEP_MS) {
-      clear(ring.minute);
-      ring.seenMs = nowMs;
-    }
-    const [inMinute, inDay] = [evict(ring.minute, nowMs), evict(ring.day, nowMs)];
-    if (inMinute || inDay) ring.seenMs = nowMs;
-  }
-  return { rings, nowMs, stepped };
-};
+export const periodOf = (kind: number, nowMs: number) => periodAt(KINDS[kind - 1]!, nowMs);
 
 export const quotaOf = (purse: Purse, kind: number, subject: string, nowMs: number) => {
-  const { number, endsMs } = periodAt(KINDS[kind - 1]!, nowMs);
+  const { number, endsMs } = periodOf(kind, nowMs);
   const { period, used } = purse.quotas[kind - 1]!;
   const { requests = 0, tokens = 0 } = (period === number ? used.get(subject) : undefined) ?? {};
   return { number, endsMs, requests, tokens };
@@ -79,7 +58,7 @@ export const countQuota = (
   tokens: number,
 ): void => {
   const book = purse.quotas[kind - 1]!;
-  const present = periodAt(KINDS[kind - 1]!, nowMs).number;
+  const present = periodOf(kind, nowMs).number;
   if (number !== undefined && (number !== present || number !== book.period)) return;
   if (book.period !== present) {
     book.period = present;
@@ -100,12 +79,24 @@ export const charge = (purse: Purse, keyTag: string, credits: number, budgeted: 
   if (budgeted) purse.spent.set(keyTag, (purse.spent.get(keyTag) ?? 0) + credits);
 };
 
+const changePlaces = ({ rings }: Account, { tags }: LeaseRecord, by: 1 | -1): void => {
+  for (const tag of tags) {
+    let ring = rings.get(tag);
+    if (!ring && by > 0) rings.set(tag, (ring = openRing()));
+    if (ring) changeLive(ring, by);
+  }
+};
+
 /** Ends leases nobody has renewed: charges the progress they reported, frees what they had reserved beyond it. */
-export const prune = ({ book }: Account, purse: Purse, org: Ring, nowMs: number): number => {
+export const prune = (account: Account, purse: Purse, org: Ring, nowMs: number): number => {
+  const { book } = account;
+  if (book.earliestMs > nowMs) return 0;
   let pruned = 0;
-  for (const [id, { expiresMs }] of book.leases) {
-    if (expiresMs > nowMs || pruned === MOST_PRUNED) break;
-    const lease = delist(book, id)!;
+  for (const [id, lease] of book.leases) {
+    book.earliestMs = lease.expiresMs;
+    if (lease.expiresMs > nowMs || pruned === MOST_PRUNED) break;
+    delist(book, id, lease);
+    changePlaces(account, lease, -1);
     let { paid } = lease;
     let accounted = lease.tokens;
     if (!lease.restored) {
@@ -116,7 +107,7 @@ export const prune = ({ book }: Account, purse: Purse, org: Ring, nowMs: number)
       accounted = Math.min(lease.usedTokens, lease.tokens);
       const back = lease.tokens - accounted;
       if (back > 0) {
-        if (refund(org.day, lease.dayCell, back)) org.seenMs = nowMs;
+        if (refund(org, DAY, lease.dayCell, back)) touch(org, nowMs);
         for (const { kind, subject, period } of lease.quotas)
           countQuota(purse, { kind, subject, number: period }, nowMs, 0, -back);
       }
@@ -125,4 +116,16 @@ export const prune = ({ book }: Account, purse: Purse, org: Ring, nowMs: number)
     pruned++;
   }
   return pruned;
+};
+
+/** Puts a lost lease back among the living. */
+export const restoreLease = (account: Account, id: string, lease: LeaseRecord): void => {
+  enlist(account.book, id, lease);
+  changePlaces(account, lease, 1);
+};
+
+/** Leases must not outlive their time by what the clock fell back. */
+export const shortenLeases = (book: LeaseBook, nowMs: number): void => {
+  for (const lease of book.leases.values()) lease.expiresMs = Math.min(lease.expiresMs, nowMs + LEASE_TTL_MS);
+  book.earliestMs = 0;
 };

@@ -1,7 +1,7 @@
 -- Admits a request in every scope at once, or in none. ring.lua and leases.lua stand before it.
 --
 -- KEYS[1..7]  as in ring.lua
--- KEYS[8..]   a ring for each scope: organization, project where there is one, key; then the marker of a settled lease
+-- KEYS[8..]   a ring for each scope: organization, project where there is one, key; then the marker of the lease
 -- ARGV[1]  time, as in ring.lua       ARGV[2]  lease            ARGV[3]  milliseconds it lives; 0 = none is taken
 -- ARGV[4]  tokens to reserve          ARGV[5]  credits to hold; -1 = not metered
 -- ARGV[6]  most credits the key may spend; -1 = no bound, and then what it spends is not kept
@@ -11,18 +11,22 @@
 -- then for each quota: kind (1 daily, 2 weekly, 3 monthly), subject, requests, tokens
 --
 -- Reply: code, now, whether the clock fell back, leases pruned, whether there is a balance, balance, credits held in
--- the organization, spent by the key, held in the key, longest wait;
+-- the organization, spent by the key, held in the key, longest wait, whether reservations were summed;
 -- for each scope: requests and tokens of the minute, last start in it, the same of the day, live leases;
--- for each quota: requests, tokens, when its period ends; then pairs (bucket, wait) of everything violated.
--- code: 1 admitted, 2 a live lease already, 3 settled already, 0 refused, -1 credits too low, -2 no balance known.
+-- for each quota: requests, tokens, when its period ends;
+-- where they were summed, what live leases have reserved: for each scope of the minute's and the day's tokens (the day's
+-- of the organization only), for each quota of its tokens; then pairs (bucket, wait) of everything violated.
+-- code: 1 admitted, 2 admitted already, 3 settled already, 0 refused, -1 credits too low, -2 no balance known.
 -- A bucket is 5 x scope + (0 rpm, 1 rpd, 2 tpm, 3 tpd, 4 concurrent), or 5 x scopes + 2 x quota + (0 requests, 1 tokens).
+
+local MOST_SUMMED = 256 -- leases: a refusal must stay cheap
 
 local lease_id, ttl, tokens, hold, budget, mode = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5]),
   tonumber(ARGV[6]), ARGV[7]
 local amount = tonumber(ARGV[9])
 local rings, now, stepped = open_rings(amount)
 local org, key = rings[1], rings[amount]
-local marker = call('GET', KEYS[#KEYS])
+local marked, marked_bucket = read_marker(now)
 
 local tags, limits, fields = {}, {}, { lease_id, 'e', 'ho', 'h', 'co' }
 for i = 1, amount do
@@ -59,10 +63,10 @@ local function asked(limit)
   return limit > 0 and min(tokens, limit) or tokens
 end
 
-local violated, longest = {}, 0
+local violated, longest, binding = {}, 0, 0
 local function violate(bucket, milliseconds)
   violated[#violated + 1], violated[#violated + 2] = bucket, milliseconds
-  longest = max(longest, milliseconds)
+  if milliseconds > longest then longest, binding = milliseconds, bucket end
 end
 local function check(bucket, ring, w, limit, of_tokens)
   if limit < 0 or (of_tokens and tokens == 0) then return end
@@ -95,7 +99,7 @@ local balance, spent = tonumber(credits[1] or 0), tonumber(credits[2] or 0)
 
 local code = 1
 if mode == 'read' then code = 1
-elseif marker and tonumber(marker) > now then code = 3
+elseif marked then code = marked
 elseif kept[1] then code = 2
 elseif hold >= 0 and not credits[1] then code = -2
 elseif mode == 'watch' then code = 1
@@ -147,9 +151,16 @@ if mode ~= 'read' and code == 1 then
       call('PEXPIRE', KEYS[1], RING_TTL)
       call('PEXPIRE', KEYS[2], RING_TTL)
     end
+  else
+    remember(2, 0, now)
   end
+elseif code == -1 and marked then
+  violated, longest = {}, 0 -- only by itself
 elseif code == -1 then
   count_requests(0)
+  remember(code, 0, now)
+elseif code == 0 and marked then
+  if #violated == 0 then violate(marked_bucket, 1) end
 elseif code == 0 and ARGV[8] == 'key' then
   -- Where the key has room, and never above its limit; then the wait must hold for the key as it is now.
   local limit = limits[amount]
@@ -157,6 +168,7 @@ elseif code == 0 and ARGV[8] == 'key' then
   if minute and day then
     count(key, MINUTE, now, 1, 0)
     count(key, DAY, now, 1, 0)
+    remember(code, binding, now)
     if limit[1] >= 0 and key[MINUTE + REQUESTS] >= limit[1] then
       longest = max(longest, wait(key, MINUTE, now, key[MINUTE + REQUESTS] + 1 - limit[1], false))
     end
@@ -166,10 +178,53 @@ elseif code == 0 and ARGV[8] == 'key' then
   end
 end
 
+local function violates_tokens()
+  for i = 1, #violated, 2 do
+    local of_quota = violated[i] - 5 * amount
+    local metric = of_quota < 0 and violated[i] % 5 or 2 * (of_quota % 2)
+    if metric == 2 or metric == 3 then return true end
+  end
+  return false
+end
+
+local function has_name(lease, name)
+  local _, last = lease:find(name, LEASE_SIZE + 1, true)
+  return last and (last == #lease or lease:byte(last + 1) == 10)
+end
+
+-- What live leases have reserved in the windows as they are now. Reads of each lease no more than it needs.
+local function sum_reserved()
+  local sums, names = {}, {}
+  for i = 1, 2 * amount + #quotas do sums[i] = 0 end
+  for i = 2, amount do names[i] = '\n' .. tags[i] end
+  for i, quota in ipairs(quotas) do
+    names[amount + i] = '\nq' .. quota.kind .. whole(quota.number) .. ' ' .. quota.subject
+  end
+  local function add(at, ring, w, cell, reserved)
+    if cell >= ring[w + HEAD] and cell < ring[w + NEXT] then sums[at] = sums[at] + reserved end
+  end
+  for _, lease in ipairs(call('HVALS', KEYS[1])) do
+    if #lease >= LEASE_SIZE then -- the others are counts
+      local day, first, second, third, reserved = unpack_at('<I4I4I4I4I6', lease)
+      local of_key = lease:byte(LEASE_SIZE + 2) == 112 and third or second -- a 'p' stands before it
+      add(1, org, MINUTE, first, reserved)
+      add(2, org, DAY, day, reserved)
+      for i = 2, amount do
+        if has_name(lease, names[i]) then add(2 * i - 1, rings[i], MINUTE, i == amount and of_key or second, reserved) end
+      end
+      for i = 1, #quotas do
+        if has_name(lease, names[amount + i]) then sums[2 * amount + i] = sums[2 * amount + i] + reserved end
+      end
+    end
+  end
+  return sums
+end
+
 save_changed(rings, now)
-local reply = { code, now, stepped, pruned, credits[1] and 1 or 0, balance, held, spent, key_held, longest }
+local summed = (mode == 'read' or (code == 0 and violates_tokens())) and concurrent[1] <= MOST_SUMMED
+local reply = { code, now, stepped, pruned, credits[1] and 1 or 0, balance, held, spent, key_held, longest, summed and 1 or 0 }
 for i, ring in ipairs(rings) do
-  local at = 3 + 7 * i
+  local at = 4 + 7 * i
   reply[at + 1], reply[at + 2], reply[at + 3] = ring[MINUTE + REQUESTS], ring[MINUTE + TOKENS], ring[MINUTE + LAST]
   reply[at + 4], reply[at + 5], reply[at + 6] = ring[DAY + REQUESTS], ring[DAY + TOKENS], ring[DAY + LAST]
   reply[at + 7] = concurrent[i]
@@ -177,6 +232,9 @@ end
 for _, quota in ipairs(quotas) do
   local next = #reply
   reply[next + 1], reply[next + 2], reply[next + 3] = quota.requests, quota.tokens, quota.ends
+end
+if summed then
+  for _, sum in ipairs(sum_reserved()) do reply[#reply + 1] = sum end
 end
 for _, number in ipairs(violated) do reply[#reply + 1] = number end
 return reply

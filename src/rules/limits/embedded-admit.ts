@@ -1,235 +1,252 @@
-import { charge, countQuota, openRings, prune, quotaOf, type Account, type Purse } from './account.js';
-import { delist, enlist, extend, forget, tombstoneOf } from './leases.js';
-import { LEASE_TTL_MS, SETTLED_TTL_MS } from './limiter.js';
-import type { AdmitRequest, Progress, RenewReply, SettleRequest } from './limiter.js';
-import { count, refund, waitMs, type Ring, type Window } from './sliding-window.js';
-import { compileScopes, orNone, QUOTA_KINDS, subjectOf, whole, type Raw } from './wire.js';
+import { countQuota, prune, quotaOf } from './account.js';
+import { answerOf, enlist, isSettled, type Answer, type LeaseQuota } from './leases.js';
+import { ANSWERED_TTL_MS, LEASE_TTL_MS, MOST_SUMMED, type AdmitRequest } from './limiter.js';
+import { enter, keep, type Seat } from './seat.js';
+import { Sheet } from './sheet.js';
+import {
+  changeLive,
+  count,
+  DAY,
+  holdsCell,
+  lastMs,
+  live,
+  MINUTE,
+  newestCell,
+  requestsIn,
+  requestWaitMs,
+  tokensIn,
+  tokenWaitMs,
+} from './sliding-window.js';
+import { orNone, QUOTA_KINDS, subjectOf, whole } from './wire.js';
 
-/** One organization in one space. */
-export interface Place {
-  readonly account: Account;
-  readonly purse: Purse;
+export type Mode = 'admit' | 'watch' | 'read';
+
+interface QuotaState extends LeaseQuota {
+  readonly mostRequests: number;
+  readonly mostTokens: number;
+  readonly endsMs: number;
+  requests: number;
+  tokens: number;
 }
 
 const CONCURRENCY_HINT_MS = 1_000;
+const NO_QUOTAS: readonly QuotaState[] = [];
 
-/** The twin of admit.lua, step by step; its head describes the reply. */
-export const admitAt = (
-  { account, purse }: Place,
-  request: AdmitRequest,
-  mode: 'admit' | 'watch' | 'read',
-  clockMs: number,
-): Raw => {
-  const { leaseId, takesLease, scopes } = request;
+const sheet = new Sheet();
+
+/** The twin of admit.lua, step by step; its head describes the reply, which holds until the next call. */
+export const admitAt = (seat: Seat, request: AdmitRequest, mode: Mode, clockMs: number): Sheet => {
+  enter(seat, clockMs);
+  const { account, purse, rings, nowMs } = seat;
   const { book } = account;
+  const { leaseId } = request;
   const tokens = whole(request.tokens);
   const hold = orNone(request.credits?.hold);
   const budget = orNone(request.credits?.keyBudget);
-  const { tags, limits } = compileScopes(scopes);
-  const { rings, nowMs, stepped } = openRings(account, tags, clockMs);
-  const keyTag = tags.at(-1)!;
   const pruned = prune(account, purse, rings[0]!, nowMs);
-  const concurrent = tags.map((tag, i) => (i === 0 ? book.leases.size : (book.counts.get(tag) ?? 0)));
-  const quotas = request.quotas.map((quota) => {
-    const [kind, subject] = [QUOTA_KINDS[quota.window], subjectOf(quota)];
-    return {
-      kind,
-      subject,
-      mostRequests: orNone(quota.requests),
-      mostTokens: orNone(quota.tokens),
-      ...quotaOf(purse, kind, subject, nowMs),
-    };
-  });
+  const quotas = request.quotas.length === 0 ? NO_QUOTAS : quotasAt(seat, request);
+  sheet.clear();
+  checkScopes(seat, tokens, request.takesLease);
+  checkQuotas(quotas, tokens, 5 * rings.length, nowMs);
 
-  const asked = (limit: number): number => (limit > 0 ? Math.min(tokens, limit) : tokens);
-  const violated: number[] = [];
-  let longestMs = 0;
-  const violate = (bucket: number, ms: number): void => {
-    violated.push(bucket, ms);
-    longestMs = Math.max(longestMs, ms);
-  };
-  const check = (bucket: number, window: Window, limit: number, of: 'requests' | 'tokens'): void => {
-    if (limit < 0 || (of === 'tokens' && tokens === 0)) return;
-    const over = window[of] + (of === 'tokens' ? asked(limit) : 1) - limit;
-    if (over > 0) violate(bucket, waitMs(window, nowMs, over, of));
-  };
-  for (const [i, { minute, day }] of rings.entries()) {
-    const [rpm, rpd, tpm, tpd, most] = limits[i] as [number, number, number, number, number];
-    check(5 * i, minute, rpm, 'requests');
-    check(5 * i + 1, day, rpd, 'requests');
-    check(5 * i + 2, minute, tpm, 'tokens');
-    if (i === 0) check(5 * i + 3, day, tpd, 'tokens');
-    if (takesLease && most >= 0 && concurrent[i]! >= most) violate(5 * i + 4, CONCURRENCY_HINT_MS);
-  }
-  for (const [i, quota] of quotas.entries()) {
-    const { requests, mostRequests, mostTokens, endsMs } = quota;
-    const base = 5 * scopes.length + 2 * i;
-    if (mostRequests >= 0 && requests + 1 > mostRequests) violate(base, endsMs - nowMs);
-    if (mostTokens >= 0 && tokens > 0 && quota.tokens + asked(mostTokens) > mostTokens)
-      violate(base + 1, endsMs - nowMs);
-  }
-
+  const keyTag = seat.compiled.tags[rings.length - 1]!;
   const balance = hold >= 0 ? purse.balance : null;
   const spent = balance === null || budget < 0 ? 0 : (purse.spent.get(keyTag) ?? 0);
-  const held = (tag: string): number => book.held.get(tag) ?? 0;
-  const decide = (): number => {
-    if (mode === 'read') return 1;
-    if ((book.settled.get(leaseId) ?? 0) > nowMs) return 3;
-    if (book.leases.has(leaseId)) return 2;
-    if (hold >= 0 && balance === null) return -2;
-    if (mode === 'watch') return 1;
-    if (violated.length > 0) return 0;
-    if (hold < 0) return 1;
-    return balance! - held('o') < hold || (budget >= 0 && budget - spent - held(keyTag) < hold) ? -1 : 1;
-  };
-  const code = decide();
+  const keyHeld = (): number => (book.keyHeld.size === 0 ? 0 : (book.keyHeld.get(keyTag) ?? 0));
+  const isShort =
+    balance !== null && (balance - book.held < hold || (budget >= 0 && budget - spent - keyHeld() < hold));
 
-  const countIn = (ring: Ring, tag: string, minuteTokens: number, dayTokens: number): void => {
-    count(ring.minute, nowMs, 1, minuteTokens);
-    count(ring.day, nowMs, 1, dayTokens);
-    ring.seenMs = nowMs;
-    account.rings.set(tag, ring);
-  };
-  const countRequests = (taken: number): void => {
-    for (const [i, ring] of rings.entries()) countIn(ring, tags[i]!, taken, i === 0 ? taken : 0);
-    for (const quota of quotas) {
-      countQuota(purse, { kind: quota.kind, subject: quota.subject }, nowMs, 1, taken);
-      quota.requests++;
-      quota.tokens += taken;
+  const answer = mode === 'read' ? undefined : answerOf(book, leaseId, nowMs);
+  let code = 1;
+  if (mode === 'read') code = 1;
+  else if (isSettled(book, leaseId, nowMs)) code = 3;
+  else if (answer) code = answer.code;
+  else if (book.leases.has(leaseId)) code = 2;
+  else if (hold >= 0 && balance === null) code = -2;
+  else if (mode === 'watch') code = 1;
+  else if (sheet.violated.length > 0) code = 0;
+  else if (isShort) code = -1;
+
+  if (code === 1 && mode !== 'read') {
+    countRequest(seat, quotas, tokens);
+    if (request.takesLease) giveLease(seat, leaseId, tokens, hold, budget >= 0, quotas);
+    else remember(seat, leaseId, 2, 0);
+  } else if (code === -1) {
+    if (answer) sheet.forgive();
+    else {
+      countRequest(seat, quotas, 0);
+      remember(seat, leaseId, -1, 0);
     }
-  };
-  if (mode !== 'read' && code === 1) {
-    countRequests(tokens);
-    if (takesLease) {
-      enlist(book, leaseId, {
-        expiresMs: nowMs + LEASE_TTL_MS,
-        dayCell: rings[0]!.day.next - 1,
-        minuteCells: rings.map(({ minute }) => minute.next - 1),
-        tokens,
-        hold: Math.max(hold, 0),
-        usedTokens: 0,
-        usedCredits: 0,
-        paid: 0,
-        metered: hold >= 0,
-        budgeted: budget >= 0,
-        restored: false,
-        tags: tags.slice(1),
-        quotas: quotas.map(({ kind, subject, number }) => ({ kind, subject, period: number })),
-      });
-      for (let i = 0; i < concurrent.length; i++) concurrent[i]!++;
-    }
-  } else if (code === -1) countRequests(0);
-  else if (code === 0 && request.countRefused === 'key') {
-    const { minute, day } = rings.at(-1)!;
-    const [rpm, rpd] = limits.at(-1) as [number, number];
-    if ((rpm < 0 || minute.requests < rpm) && (rpd < 0 || day.requests < rpd)) {
-      countIn(rings.at(-1)!, keyTag, 0, 0);
-      for (const [window, limit] of [
-        [minute, rpm],
-        [day, rpd],
-      ] as const)
-        if (limit >= 0 && window.requests >= limit)
-          longestMs = Math.max(longestMs, waitMs(window, nowMs, window.requests + 1 - limit, 'requests'));
-    }
+  } else if (code === 0) {
+    if (answer && sheet.violated.length === 0) sheet.violate(answer.bucket, 1);
+    if (!answer && request.countRefused === 'key' && countRefused(seat))
+      remember(seat, leaseId, 0, sheet.binding);
   }
 
-  const reply = [code, nowMs, stepped ? 1 : 0, pruned];
-  reply.push(balance === null ? 0 : 1, balance ?? 0, held('o'), spent, held(keyTag), longestMs);
-  for (const [i, { minute, day }] of rings.entries()) {
-    reply.push(minute.requests, minute.tokens, minute.lastMs);
-    reply.push(day.requests, day.tokens, day.lastMs, concurrent[i]!);
-  }
-  for (const { requests, tokens: used, endsMs } of quotas) reply.push(requests, used, endsMs);
-  reply.push(...violated);
-  return reply;
+  sheet.add(code);
+  sheet.add(nowMs);
+  sheet.add(seat.hasStepped ? 1 : 0);
+  sheet.add(pruned);
+  sheet.add(balance === null ? 0 : 1);
+  sheet.add(balance ?? 0);
+  sheet.add(book.held);
+  sheet.add(spent);
+  sheet.add(keyHeld());
+  sheet.add(sheet.longestMs);
+  const isSummed =
+    (mode === 'read' || (code === 0 && violatesTokens(rings.length))) && book.leases.size <= MOST_SUMMED;
+  sheet.add(isSummed ? 1 : 0);
+  addCounters(seat, quotas);
+  if (isSummed) addReserved(seat, quotas);
+  for (let i = 0; i < sheet.violated.length; i++) sheet.add(sheet.violated[i]!);
+  return sheet;
 };
 
-/** The twin of settle.lua. */
-export const settleAt = ({ account, purse }: Place, request: SettleRequest, clockMs: number): Raw => {
-  const { leaseId: id, scopes } = request;
-  const { book } = account;
-  const tokens = whole(request.tokens);
-  const { tags } = compileScopes(scopes);
-  const { rings, nowMs } = openRings(account, tags, clockMs);
-  const answer = (code: number, over: number): Raw => {
-    const balance = request.credits === null ? null : purse.balance;
-    return [code, nowMs, balance === null ? 0 : 1, balance ?? 0, over];
-  };
-  forget(book, nowMs);
-  if ((book.settled.get(id) ?? 0) > nowMs) return answer(2, 0);
-  const lease = delist(book, id);
-  const tombstone = lease ? undefined : tombstoneOf(book, id, nowMs);
-  if (!lease && !tombstone && request.again) return answer(5, 0);
-  book.settled.set(id, nowMs + SETTLED_TTL_MS);
-  if (tombstone) book.tombstones.delete(id);
+const quotasAt = ({ purse, nowMs }: Seat, request: AdmitRequest): readonly QuotaState[] =>
+  request.quotas.map((quota) => {
+    const [kind, subject] = [QUOTA_KINDS[quota.window], subjectOf(quota)];
+    const { number, ...used } = quotaOf(purse, kind, subject, nowMs);
+    const [mostRequests, mostTokens] = [orNone(quota.requests), orNone(quota.tokens)];
+    return { kind, subject, period: number, mostRequests, mostTokens, ...used };
+  });
 
-  const touch = (ring: Ring, tag: string): void => {
-    ring.seenMs = nowMs;
-    account.rings.set(tag, ring);
-  };
-  const known = lease ?? tombstone;
-  const over = tokens - (known?.tokens ?? 0);
-  if (over > 0) {
-    for (const [i, ring] of rings.entries()) {
-      count(ring.minute, nowMs, 0, over);
-      if (i === 0) count(ring.day, nowMs, 0, over);
-      touch(ring, tags[i]!);
-    }
-    for (const quota of request.quotas)
-      countQuota(purse, { kind: QUOTA_KINDS[quota.window], subject: subjectOf(quota) }, nowMs, 0, over);
-  } else if (over < 0 && lease) {
-    for (const [i, ring] of rings.entries()) {
-      const inMinute = refund(ring.minute, lease.minuteCells[i] ?? 0, -over);
-      const inDay = i === 0 && refund(ring.day, lease.dayCell, -over);
-      if (inMinute || inDay) touch(ring, tags[i]!);
-    }
-    for (const { kind, subject, period } of lease.quotas)
-      countQuota(purse, { kind, subject, number: period }, nowMs, 0, over);
+const checkScopes = (seat: Seat, tokens: number, takesLease: boolean): void => {
+  const { rings, nowMs, account } = seat;
+  const { limits } = seat.compiled;
+  for (let i = 0; i < rings.length; i++) {
+    const ring = rings[i]!;
+    const at = 5 * i;
+    sheet.violate(at, requestWaitMs(ring, MINUTE, limits[at]!, nowMs));
+    sheet.violate(at + 1, requestWaitMs(ring, DAY, limits[at + 1]!, nowMs));
+    sheet.violate(at + 2, tokenWaitMs(ring, MINUTE, limits[at + 2]!, tokens, nowMs));
+    if (i === 0) sheet.violate(at + 3, tokenWaitMs(ring, DAY, limits[at + 3]!, tokens, nowMs));
+    const most = limits[at + 4]!;
+    const underWay = i === 0 ? account.book.leases.size : live(ring);
+    if (takesLease && most >= 0 && underWay >= most) sheet.violate(at + 4, CONCURRENCY_HINT_MS);
   }
-  if (request.credits !== null)
-    charge(purse, tags.at(-1)!, whole(request.credits) - (known?.paid ?? 0), request.keyBudgeted ?? false);
-  return answer(lease ? 1 : tombstone ? 3 : 4, Math.max(over, 0));
 };
 
-/** The twin of renew.lua; sums kept in one process need no recount. */
-export const renewAt = (
-  { account, purse }: Place,
-  leases: readonly Progress[],
-  clockMs: number,
-): RenewReply => {
-  const { book } = account;
-  const { rings, nowMs } = openRings(account, ['o'], clockMs);
-  const expiresMs = nowMs + LEASE_TTL_MS;
-  rings[0]!.seenMs = nowMs; // so that leases stay in order of their expiry
-  account.rings.set('o', rings[0]!);
-  let missing = 0;
-  for (const { leaseId: id, ...given } of leases) {
-    const [usedTokens, usedCredits] = [whole(given.tokens), whole(given.creditsUsed)];
-    const lease = book.leases.get(id);
-    if (lease) {
-      lease.usedTokens = usedTokens;
-      lease.usedCredits = usedCredits;
-      extend(book, id, lease, expiresMs);
-      continue;
-    }
-    missing++;
-    const tombstone = tombstoneOf(book, id, nowMs);
-    if (tombstone) book.tombstones.delete(id);
-    enlist(book, id, {
-      expiresMs,
-      dayCell: 0,
-      minuteCells: [],
-      tokens: tombstone?.tokens ?? 0,
-      hold: whole(given.hold ?? 0),
-      usedTokens,
-      usedCredits,
-      paid: tombstone?.paid ?? 0,
-      metered: given.hold !== null,
-      budgeted: false,
-      restored: true,
-      tags: compileScopes(given.scopes).tags.slice(1),
-      quotas: [],
-    });
+const checkQuotas = (quotas: readonly QuotaState[], tokens: number, from: number, nowMs: number): void => {
+  for (let i = 0; i < quotas.length; i++) {
+    const { requests, mostRequests, tokens: used, mostTokens, endsMs } = quotas[i]!;
+    const bucket = from + 2 * i;
+    if (mostRequests >= 0 && requests + 1 > mostRequests) sheet.violate(bucket, endsMs - nowMs);
+    const asked = mostTokens > 0 ? Math.min(tokens, mostTokens) : tokens;
+    if (mostTokens >= 0 && tokens > 0 && used + asked > mostTokens) sheet.violate(bucket + 1, endsMs - nowMs);
   }
-  return { missing, pruned: prune(account, purse, rings[0]!, nowMs) };
 };
+
+const countRequest = (seat: Seat, quotas: readonly QuotaState[], tokens: number): void => {
+  const { rings, purse, nowMs } = seat;
+  for (let i = 0; i < rings.length; i++) {
+    count(rings[i]!, MINUTE, nowMs, 1, tokens);
+    count(rings[i]!, DAY, nowMs, 1, i === 0 ? tokens : 0);
+    keep(seat, i);
+  }
+  for (const quota of quotas) {
+    countQuota(purse, { kind: quota.kind, subject: quota.subject }, nowMs, 1, tokens);
+    quota.requests++;
+    quota.tokens += tokens;
+  }
+};
+
+const giveLease = (
+  { account, rings, compiled, nowMs }: Seat,
+  id: string,
+  tokens: number,
+  hold: number,
+  budgeted: boolean,
+  quotas: readonly LeaseQuota[],
+): void => {
+  const org = rings[0]!;
+  enlist(account.book, id, {
+    expiresMs: nowMs + LEASE_TTL_MS,
+    dayCell: newestCell(org, DAY),
+    minuteCells:
+      rings.length === 2
+        ? [newestCell(org, MINUTE), newestCell(rings[1]!, MINUTE)]
+        : [newestCell(org, MINUTE), newestCell(rings[1]!, MINUTE), newestCell(rings[2]!, MINUTE)],
+    tokens,
+    hold: Math.max(hold, 0),
+    usedTokens: 0,
+    usedCredits: 0,
+    paid: 0,
+    metered: hold >= 0,
+    budgeted,
+    restored: false,
+    tags: compiled.below,
+    quotas:
+      quotas.length === 0
+        ? NO_QUOTAS
+        : quotas.map(({ kind, subject, period }) => ({ kind, subject, period })),
+  });
+  for (let i = 1; i < rings.length; i++) changeLive(rings[i]!, 1);
+};
+
+/** Where the key has room, and never above its limit; then the wait must hold for the key as it is now. */
+const countRefused = (seat: Seat): boolean => {
+  const { rings, compiled, nowMs } = seat;
+  const i = rings.length - 1;
+  const key = rings[i]!;
+  const [rpm, rpd] = [compiled.limits[5 * i]!, compiled.limits[5 * i + 1]!];
+  if (requestWaitMs(key, MINUTE, rpm, nowMs) > 0 || requestWaitMs(key, DAY, rpd, nowMs) > 0) return false;
+  count(key, MINUTE, nowMs, 1, 0);
+  count(key, DAY, nowMs, 1, 0);
+  keep(seat, i);
+  const waitMs = Math.max(requestWaitMs(key, MINUTE, rpm, nowMs), requestWaitMs(key, DAY, rpd, nowMs));
+  sheet.longestMs = Math.max(sheet.longestMs, waitMs);
+  return true;
+};
+
+const remember = ({ account, nowMs }: Seat, id: string, code: Answer['code'], bucket: number): void => {
+  account.book.answers.set(id, { deadlineMs: nowMs + ANSWERED_TTL_MS, code, bucket });
+};
+
+const violatesTokens = (scopes: number): boolean => {
+  for (let i = 0; i < sheet.violated.length; i += 2) {
+    const bucket = sheet.violated[i]!;
+    const metric = bucket < 5 * scopes ? bucket % 5 : 2 * ((bucket - 5 * scopes) % 2);
+    if (metric === 2 || metric === 3) return true;
+  }
+  return false;
+};
+
+const addCounters = ({ rings, account }: Seat, quotas: readonly QuotaState[]): void => {
+  for (let i = 0; i < rings.length; i++) {
+    const ring = rings[i]!;
+    sheet.add(requestsIn(ring, MINUTE));
+    sheet.add(tokensIn(ring, MINUTE));
+    sheet.add(lastMs(ring, MINUTE));
+    sheet.add(requestsIn(ring, DAY));
+    sheet.add(tokensIn(ring, DAY));
+    sheet.add(lastMs(ring, DAY));
+    sheet.add(i === 0 ? account.book.leases.size : live(ring));
+  }
+  for (const { requests, tokens, endsMs } of quotas) {
+    sheet.add(requests);
+    sheet.add(tokens);
+    sheet.add(endsMs);
+  }
+};
+
+/** What live leases have reserved in the windows as they are now. */
+const addReserved = ({ rings, compiled, account }: Seat, quotas: readonly QuotaState[]): void => {
+  const { tags } = compiled;
+  const from = sheet.length;
+  for (let i = 0; i < 2 * tags.length + quotas.length; i++) sheet.add(0);
+  const { numbers } = sheet;
+  for (const lease of account.book.leases.values()) {
+    if (holdsCell(rings[0]!, DAY, lease.dayCell)) numbers[from + 1]! += lease.tokens;
+    for (let i = 0; i < tags.length; i++) {
+      const at = i === 0 ? 0 : lease.tags.indexOf(tags[i]!) + 1;
+      const isThere = (i === 0 || at > 0) && holdsCell(rings[i]!, MINUTE, lease.minuteCells[at] ?? 0);
+      if (isThere) numbers[from + 2 * i]! += lease.tokens;
+    }
+    for (const [i, quota] of quotas.entries())
+      if (lease.quotas.some((each) => isSame(each, quota)))
+        numbers[from + 2 * tags.length + i]! += lease.tokens;
+  }
+};
+
+const isSame = (one: LeaseQuota, other: LeaseQuota): boolean =>
+  one.kind === other.kind && one.subject === other.subject && one.period === other.period;

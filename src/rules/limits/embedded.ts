@@ -2,12 +2,24 @@ import { deserialize, serialize } from 'node:v8';
 import { systemClock, type Clock } from '../../core/clock.js';
 import { silentLog, type Log } from '../../core/log.js';
 import { openAccount, openPurse, type Account, type Purse } from './account.js';
-import { admitAt, renewAt, settleAt, type Place } from './embedded-admit.js';
+import { admitAt, type Mode } from './embedded-admit.js';
+import { renewAt, settleAt } from './embedded-settle.js';
 import { forget } from './leases.js';
-import type { AdmitReply, AdmitRequest, Credits, Limiter, Space } from './limiter.js';
+import type {
+  AdmitReply,
+  AdmitRequest,
+  Bucket,
+  Credits,
+  Limiter,
+  Progress,
+  Scope,
+  SettleRequest,
+  Space,
+} from './limiter.js';
+import { readAdmitReply } from './replies.js';
+import { takeSeat, type Seat } from './seat.js';
 import { openSnapshotFile, type SnapshotFile } from './snapshot-file.js';
-import type { Ring } from './sliding-window.js';
-import { readAdmitReply, readSettleReply } from './wire.js';
+import { live, seenMs, type Ring } from './sliding-window.js';
 
 export interface EmbeddedLimiterOptions {
   /** Where its snapshot lies, so that days, months and credits survive a restart; null = nowhere. */
@@ -26,7 +38,7 @@ export interface EmbeddedLimiter extends Limiter {
 }
 
 interface State {
-  readonly version: 1;
+  readonly version: 2;
   readonly accounts: Record<Space, Map<string, Account>>;
   readonly purses: Map<string, Purse>;
 }
@@ -39,7 +51,7 @@ const ADDED_MS = 30 * DAY_MS;
 const FORGOTTEN_SHARE = 0.1;
 
 const emptyState = (): State => ({
-  version: 1,
+  version: 2,
   accounts: { inference: new Map(), admin: new Map(), credits: new Map() },
   purses: new Map(),
 });
@@ -59,14 +71,20 @@ export const openEmbeddedLimiter = async (options: EmbeddedLimiterOptions): Prom
 /** In memory only. */
 export const createEmbeddedLimiter = (clock: Clock, maxScopes = MOST_SCOPES) => {
   let state = emptyState();
+  let seats = new WeakMap<readonly Scope[], Seat>();
   let size = 0;
   let sweptMs = 0;
 
-  const placeOf = (space: Space, organizationId: string): Place => {
-    const accounts = state.accounts[space];
-    let account = accounts.get(organizationId);
-    if (!account) accounts.set(organizationId, (account = openAccount()));
-    return { account, purse: purseOf(organizationId) };
+  /** Callers keep the scopes of a key as one array, so its seat is found once. */
+  const seatOf = (bucket: Bucket): Seat => {
+    const known = seats.get(bucket.scopes);
+    if (known && known.space === bucket.space && known.organizationId === bucket.organizationId) return known;
+    const accounts = state.accounts[bucket.space];
+    let account = accounts.get(bucket.organizationId);
+    if (!account) accounts.set(bucket.organizationId, (account = openAccount()));
+    const seat = takeSeat(bucket, account, purseOf(bucket.organizationId));
+    seats.set(bucket.scopes, seat);
+    return seat;
   };
   const purseOf = (organizationId: string): Purse => {
     let purse = state.purses.get(organizationId);
@@ -82,39 +100,41 @@ export const createEmbeddedLimiter = (clock: Clock, maxScopes = MOST_SCOPES) => 
   /** Forgets what a day has emptied, and beyond the bound what was unused for longest. */
   const sweep = (nowMs: number): void => {
     sweptMs = nowMs;
-    const kept: { readonly rings: Map<string, Ring>; readonly tag: string; readonly seenMs: number }[] = [];
+    seats = new WeakMap();
+    const idle: { readonly rings: Map<string, Ring>; readonly tag: string; readonly seenMs: number }[] = [];
+    let busy = 0; // a request under way must be counted to its end
     for (const [accounts, id, { rings, book }] of everyAccount()) {
       forget(book, nowMs);
-      for (const [tag, { seenMs }] of rings) {
-        if (seenMs + IDLE_MS <= nowMs) rings.delete(tag);
-        else kept.push({ rings, tag, seenMs });
+      for (const [tag, ring] of rings) {
+        if (live(ring) > 0) busy++;
+        else if (seenMs(ring) + IDLE_MS <= nowMs) rings.delete(tag);
+        else idle.push({ rings, tag, seenMs: seenMs(ring) });
       }
-      if (rings.size + book.leases.size + book.settled.size + book.tombstones.size === 0) accounts.delete(id);
+      const { leases, settled, tombstones, answers } = book;
+      if (rings.size + leases.size + settled.size + tombstones.size + answers.size === 0) accounts.delete(id);
     }
-    size = kept.length;
+    size = busy + idle.length;
     if (size <= maxScopes) return;
-    kept.sort((one, other) => one.seenMs - other.seenMs);
-    const surplus = kept.slice(0, size - Math.floor(maxScopes * (1 - FORGOTTEN_SHARE)));
+    idle.sort((one, other) => one.seenMs - other.seenMs);
+    const surplus = idle.slice(0, size - Math.floor(maxScopes * (1 - FORGOTTEN_SHARE)));
     for (const { rings, tag } of surplus) rings.delete(tag);
     size -= surplus.length;
   };
 
-  const act = <Result>(place: Place, step: () => Result): Result => {
-    const before = place.account.rings.size;
-    const result = step();
-    size += place.account.rings.size - before;
-    const nowMs = clock.nowMs();
+  /** After a call that may have opened rings, of which there were `before`. */
+  const finish = ({ account }: Seat, before: number, nowMs: number): void => {
+    size += account.rings.size - before;
     if (size > maxScopes || Math.abs(nowMs - sweptMs) >= SWEEP_MS) sweep(nowMs);
     limiter.onChange();
-    return result;
   };
 
-  const ask = (request: AdmitRequest, mode: 'admit' | 'watch' | 'read'): AdmitReply => {
-    const place = placeOf(request.space, request.organizationId);
-    return readAdmitReply(
-      act(place, () => admitAt(place, request, mode, clock.nowMs())),
-      request,
-    );
+  const ask = (request: AdmitRequest, mode: Mode): AdmitReply => {
+    const nowMs = clock.nowMs();
+    const seat = seatOf(request);
+    const before = seat.account.rings.size;
+    const sheet = admitAt(seat, request, mode, nowMs);
+    finish(seat, before, nowMs);
+    return readAdmitReply(sheet.numbers, request, sheet.length);
   };
 
   const credits: Credits = {
@@ -161,15 +181,23 @@ export const createEmbeddedLimiter = (clock: Clock, maxScopes = MOST_SCOPES) => 
     onClose: async (): Promise<void> => {},
     admit: async (request: AdmitRequest) => ask(request, request.enforce ? 'admit' : 'watch'),
     read: async (request: Omit<AdmitRequest, 'leaseId'>) => ask({ ...request, leaseId: '-' }, 'read'),
-    settle: async (request: Parameters<Limiter['settle']>[0]) => {
-      const place = placeOf(request.space, request.organizationId);
-      return readSettleReply(act(place, () => settleAt(place, request, clock.nowMs())));
+    settle: async (request: SettleRequest) => {
+      const nowMs = clock.nowMs();
+      const seat = seatOf(request);
+      const before = seat.account.rings.size;
+      const reply = settleAt(seat, request, nowMs);
+      finish(seat, before, nowMs);
+      return reply;
     },
-    renew: async (leases: Parameters<Limiter['renew']>[0]) => {
+    renew: async (leases: readonly Progress[]) => {
       const [first] = leases;
       if (!first) return { missing: 0, pruned: 0 };
-      const place = placeOf(first.space, first.organizationId);
-      return act(place, () => renewAt(place, leases, clock.nowMs()));
+      const nowMs = clock.nowMs();
+      const seat = seatOf(first);
+      const before = seat.account.rings.size;
+      const reply = renewAt(seat, leases, nowMs);
+      finish(seat, before, nowMs);
+      return reply;
     },
     credits,
     get size() {
@@ -194,7 +222,7 @@ const encodeState = (state: State): Buffer => serialize(state);
 const decodeState = (bytes: Buffer): State => {
   try {
     const state = deserialize(bytes) as Partial<State> | null;
-    if (state?.version === 1) return state as State;
+    if (state?.version === 2) return state as State;
   } catch (error) {
     throw new Error('The snapshot of the limits cannot be read; balances may be lost with it.', {
       cause: error,

@@ -27,6 +27,8 @@ export interface ViolatedFact {
   readonly window: Reading['window'];
   readonly limit: number;
   readonly used: number;
+  /** Of `used`, what requests under way held; null = too many to sum. */
+  readonly reserved: number | null;
   readonly freesAtMs: number;
 }
 
@@ -51,13 +53,14 @@ export const factsOf = (
   violated: reply.readings
     .filter(({ waitMs }) => waitMs > 0)
     .sort((one, other) => other.waitMs - one.waitMs)
-    .map(({ scope, id, metric, window, limit, used, waitMs }) => ({
+    .map(({ scope, id, metric, window, limit, used, reserved, waitMs }) => ({
       scope,
       id,
       metric,
       window,
       limit: limit ?? 0,
       used,
+      reserved,
       freesAtMs: reply.nowMs + waitMs,
     })),
 });

@@ -5,7 +5,7 @@ import { Breakers } from '../../io/upstream/breaker.js';
 import { createEmbeddedLimiter, type EmbeddedLimiter } from './embedded.js';
 import { silentEvents, type LimitEvents } from './events.js';
 import type { AdmitReply, AdmitRequest, Limiter, Progress, SettleReply, SettleRequest } from './limiter.js';
-import { Allowances, shareLimits } from './local-share.js';
+import { Allowances, createScopeShares } from './local-share.js';
 import { Posting } from './posting.js';
 
 export interface GuardOptions {
@@ -59,6 +59,7 @@ export const guardLimiter = (options: GuardOptions): Guard => {
   const { limiter, away, clock = systemClock, log = silentLog, events = silentEvents } = options;
   const breakers = new Breakers({ failures: FAILURES, coolingMs: COOLING_MS, clock });
   const allowances = new Allowances();
+  const sharedScopes = createScopeShares(away?.replicasHint ?? 1);
   let isDegraded = false;
   let local: EmbeddedLimiter | null = null;
   let localUsedMs = 0;
@@ -129,7 +130,7 @@ export const guardLimiter = (options: GuardOptions): Guard => {
     const firstSentMs = clock.ticksMs();
     const { sent, reply } = await call(() => limiter.settle(request));
     if (reply) return noteSettled(request, reply);
-    posting.add(request, sent ? firstSentMs : null);
+    posting.add(request, { firstSentMs: sent ? firstSentMs : null });
     return estimate(request);
   };
 
@@ -146,12 +147,10 @@ export const guardLimiter = (options: GuardOptions): Guard => {
     }
     const bounded = request.credits !== null && request.credits.keyBudget !== null;
     const keyBudget = bounded ? part(allowance?.keyAvailable ?? 0) : null;
+    const startedMs = clock.ticksMs();
     const reply = await mine.admit({
       ...request,
-      scopes: request.scopes.map((scope) => ({
-        ...scope,
-        limits: shareLimits(scope.limits, share.replicasHint),
-      })),
+      scopes: sharedScopes(request.scopes),
       credits: request.credits && { hold: request.credits.hold, keyBudget },
     });
     // Whether the credits are really short, nobody here can know.
@@ -161,7 +160,7 @@ export const guardLimiter = (options: GuardOptions): Guard => {
       degraded: true,
       settle: async (spent) => {
         await mine.settle(spent);
-        posting.add(spent, null);
+        posting.add(spent, { startedMs });
         return estimate(spent);
       },
       renew: (leases) => mine.renew(leases),
@@ -171,8 +170,9 @@ export const guardLimiter = (options: GuardOptions): Guard => {
   const admitWithout = async (request: AdmitRequest): Promise<Admitted> => {
     if (!away || away.mode === 'closed') throw unavailable('The limiter does not answer.');
     if (away.mode === 'local') return admitLocally(request, away);
+    const startedMs = clock.ticksMs();
     const settle = async (spent: SettleRequest): Promise<number | null> => {
-      posting.add(spent, null);
+      posting.add(spent, { startedMs });
       return estimate(spent);
     };
     return { reply: null, degraded: true, settle, renew: null };
@@ -180,7 +180,7 @@ export const guardLimiter = (options: GuardOptions): Guard => {
 
   /** An admission that may have taken place, for a request that is not served: ended as if it had not been. */
   const disown = (request: AdmitRequest): void =>
-    posting.add({ ...request, tokens: 0, credits: request.credits ? 0 : null }, null);
+    posting.add({ ...request, tokens: 0, credits: request.credits ? 0 : null });
 
   return {
     async admit(request) {

@@ -27,7 +27,7 @@ export const chooseReading = (readings: readonly Reading[], metrics: readonly Me
   for (const reading of readings) {
     const { limit, metric } = reading;
     if (limit === null || !metrics.includes(metric)) continue;
-    const limited = { ...reading, limit };
+    const limited = reading as Limited;
     if (!chosen || (limited.waitMs - chosen.waitMs || -compare(limited, chosen)) > 0) chosen = limited;
   }
   return chosen;

@@ -2,6 +2,7 @@
 
 local TOMB_TTL = 3600000
 local MOST_PRUNED = 500
+local ANSWER_TTL = 30000
 
 -- The number of the UTC day, week (from Monday) or month, and the day it ends on.
 local function period(kind, now)
@@ -148,4 +149,18 @@ local function read_tombstone(id, now)
   if not text then return nil end
   local deadline, tokens, paid = unpack_at('<I6I6I6', text)
   if deadline > now then return tokens, paid end
+end
+
+-- The marker of a lease: 'DEADLINE' once it is settled, 'DEADLINE CODE BUCKET' where an attempt counted and left none.
+-- Answers 3 or that code, as in admit.lua, and the bucket; nothing where it is past its time.
+local function read_marker(now)
+  local text = call('GET', KEYS[#KEYS])
+  if not text then return nil end
+  local deadline, code, bucket = text:match('^(%d+) ?(%-?%d*) ?(%d*)$')
+  if tonumber(deadline) > now then return tonumber(code) or 3, tonumber(bucket) end
+end
+
+-- The same attempt again, its reply lost on the way, must not count twice.
+local function remember(code, bucket, now)
+  call('SET', KEYS[#KEYS], whole(now + ANSWER_TTL) .. ' ' .. code .. ' ' .. bucket, 'PX', ANSWER_TTL)
 end

@@ -64,6 +64,11 @@ export interface Reading {
   readonly window: QuotaWindow | 'minute' | 'day' | null;
   readonly limit: number | null;
   readonly used: number;
+  /**
+   * Of `used`, what requests under way hold. Tokens are summed for a refusal by tokens and for `read`, up to
+   * MOST_SUMMED leases of the organization; null = they were not.
+   */
+  readonly reserved: number | null;
   /** Until it is back at its full limit if nothing more is sent. */
   readonly resetMs: number;
   /** Until this request would fit; 0 where it does. */
@@ -81,7 +86,7 @@ export interface CreditReading {
 
 export type Outcome =
   | 'admitted'
-  /** The same lease again: its first call acted. */
+  /** The same lease again, admitted before: its first call acted. */
   | 'repeated'
   /** The lease is over already. */
   | 'settled'
@@ -114,6 +119,8 @@ export interface SettleRequest extends Bucket {
   readonly keyBudgeted?: boolean;
   /** An earlier try may have acted long ago: charge only what still has a lease or a tombstone. */
   readonly again?: boolean;
+  /** It was admitted elsewhere, so long ago: where nothing is known of it, it counts as a request as well. */
+  readonly startedAgoMs?: number;
 }
 
 export interface SettleReply {
@@ -138,7 +145,9 @@ export interface RenewReply {
   readonly pruned: number;
 }
 
-/** Counts every scope in one step. Each call may be repeated: the lease id makes it act once. */
+/**
+ * Counts every scope in one step. Each call may be repeated: the lease id makes it act once, also where it was refused.
+ */
 export interface Limiter {
   admit(request: AdmitRequest): Promise<AdmitReply>;
   /** The readings a request would meet; counts nothing. */
@@ -175,3 +184,7 @@ export interface Credits {
 export const LEASE_TTL_MS = 30_000;
 /** How long a settled lease is remembered as such. */
 export const SETTLED_TTL_MS = 120_000;
+/** How long an attempt that counted and left no lease is remembered as such. */
+export const ANSWERED_TTL_MS = 30_000;
+/** More leases than these are not summed to tell what they reserve: a refusal must stay cheap. */
+export const MOST_SUMMED = 256;

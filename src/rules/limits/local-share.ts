@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { AdmitReply, AdmitRequest, Limits } from './limiter.js';
+import type { AdmitReply, AdmitRequest, Limits, Scope } from './limiter.js';
 
 /** What one replica may let through by itself: its share of every limit. */
 export const shareLimits = (limits: Limits, replicas: number): Limits => {
@@ -11,6 +11,18 @@ export const shareLimits = (limits: Limits, replicas: number): Limits => {
     tpm: share(limits.tpm),
     tpd: share(limits.tpd),
     concurrent: share(limits.concurrent),
+  };
+};
+
+/** The same of all scopes of a key: made once for the array in which it keeps them. */
+export const createScopeShares = (replicas: number): ((scopes: readonly Scope[]) => readonly Scope[]) => {
+  const known = new WeakMap<readonly Scope[], readonly Scope[]>();
+  return (scopes) => {
+    const found = known.get(scopes);
+    if (found) return found;
+    const shares = scopes.map((scope) => ({ ...scope, limits: shareLimits(scope.limits, replicas) }));
+    known.set(scopes, shares);
+    return shares;
   };
 };
 

@@ -11,10 +11,13 @@ export interface PostingOptions {
   readonly everyMs?: number;
 }
 
+/** Times of the monotonic clock. */
 interface Waiting {
   readonly request: SettleRequest;
   /** When it was first sent with unknown outcome; null = never sent. */
   firstSentMs: number | null;
+  /** When it was admitted without the shared limiter, which then counts it as well; null = it was not. */
+  readonly startedMs: number | null;
 }
 
 const AT_ONCE = 64;
@@ -35,7 +38,10 @@ export class Posting {
     return this.#waiting.size;
   }
 
-  add(request: SettleRequest, firstSentMs: number | null): void {
+  add(
+    request: SettleRequest,
+    { firstSentMs = null, startedMs = null }: Partial<Omit<Waiting, 'request'>> = {},
+  ): void {
     const { most = 100_000, events } = this.#options;
     if (this.#waiting.size >= most) {
       for (const oldest of this.#waiting.keys()) {
@@ -44,7 +50,7 @@ export class Posting {
       }
       this.#dropped++;
     }
-    this.#waiting.set(request.leaseId, { request, firstSentMs });
+    this.#waiting.set(request.leaseId, { request, firstSentMs, startedMs });
     events.waiting(this.#waiting.size, this.#dropped);
     this.#plan();
   }
@@ -71,14 +77,18 @@ export class Posting {
 
   async #send(waiting: Waiting): Promise<boolean> {
     const { settle, ticksMs, events } = this.#options;
-    const { request, firstSentMs } = waiting;
+    const { request, firstSentMs, startedMs } = waiting;
     const nowMs = ticksMs();
     // Beyond the marker's life, a settlement that may have acted must not act again.
     const again = firstSentMs !== null && nowMs - firstSentMs > SETTLED_TTL_MS / 2;
     waiting.firstSentMs ??= nowMs;
     let reply: SettleReply;
     try {
-      reply = await settle({ ...request, again });
+      reply = await settle({
+        ...request,
+        again,
+        ...(startedMs !== null && { startedAgoMs: nowMs - startedMs }),
+      });
     } catch {
       return false;
     }

@@ -1,8 +1,10 @@
 import type { Clock } from '../../core/clock.js';
+import { silentLog } from '../../core/log.js';
 import { openRedis } from '../../io/redis/connect.js';
-import type { RedisLink, RedisOptions } from '../../io/redis/connect.js';
+import type { RedisClient, RedisLink, RedisOptions } from '../../io/redis/connect.js';
 import { loadLua } from '../../io/redis/lua.js';
 import { resending } from '../../io/redis/resend.js';
+import { createDurable, type Durable } from './durable.js';
 import {
   LEASE_TTL_MS,
   SETTLED_TTL_MS,
@@ -18,17 +20,8 @@ import {
   type SettleRequest,
   type Space,
 } from './limiter.js';
-import {
-  compileScopes,
-  nameOf,
-  orNone,
-  QUOTA_KINDS,
-  readAdmitReply,
-  readSettleReply,
-  subjectOf,
-  whole,
-  type Raw,
-} from './wire.js';
+import { readAdmitReply, readSettleReply, type Raw } from './replies.js';
+import { compileScopes, nameOf, orNone, QUOTA_KINDS, subjectOf, whole } from './wire.js';
 
 export interface RedisLimiterOptions extends RedisOptions {
   readonly keyPrefix: string;
@@ -64,7 +57,7 @@ export interface RedisLimiter extends Limiter {
  * Keys, all of an organization in one Cluster slot, S = the space's letter:
  *   P{org}:S:o  P{org}:S:p:ID  P{org}:S:k:ID  rings of the scopes
  *   P{org}:S:l  P{org}:S:x  P{org}:S:t        leases, their expiries, tombstones
- *   P{org}:S:s:LEASE                          marker of a settled lease
+ *   P{org}:S:s:LEASE                          marker of a lease that is settled, or was refused
  *   P{org}:q1 :q2 :q3                         quotas: daily, weekly, monthly
  *   P{org}:b  P{org}:b:ID                     credits, marker of an addition
  */
@@ -72,12 +65,23 @@ export const openRedisLimiter = async (options: RedisLimiterOptions): Promise<Re
   if (/[{}]/.test(options.keyPrefix)) throw new RangeError('The key prefix must not contain braces.');
   const link = await openRedis(options);
   const resend = resending(link.client, options.commandTimeoutMs);
-  return createRedisLimiter(link, resend, `${options.keyPrefix}rl:`, options.clock ?? null);
+  const log = options.log ?? silentLog;
+  const durable = createDurable({
+    link,
+    open: (commandTimeoutMs) => openRedis({ ...options, commandTimeoutMs, log: silentLog }),
+    log,
+  });
+  return createRedisLimiter({ link, resend, durable }, `${options.keyPrefix}rl:`, options.clock ?? null);
 };
 
+interface Links {
+  readonly link: RedisLink;
+  readonly resend: ReturnType<typeof resending>;
+  readonly durable: Durable;
+}
+
 const createRedisLimiter = (
-  link: RedisLink,
-  resend: ReturnType<typeof resending>,
+  { link, resend, durable }: Links,
   prefix: string,
   clock: Clock | null,
 ): RedisLimiter => {
@@ -93,15 +97,15 @@ const createRedisLimiter = (
     return (bySpace[space] ??= makePlan(space, organizationId, scopes));
   };
   const makePlan = (space: Space, organizationId: string, scopes: readonly Scope[]): Plan => {
-    const { tags, limits } = compileScopes(scopes);
+    const { tags, below, limits } = compileScopes(scopes);
     const org = home(organizationId);
     const own = `${org}${letters[space]}:`;
     const base = [`${own}l`, `${own}x`, `${own}t`, `${org}b`, `${org}q1`, `${org}q2`, `${org}q3`];
     return {
       keys: [...base, ...tags.map((tag) => own + tag)],
       marker: `${own}s:`,
-      tags: tags.slice(1),
-      limits: tags.flatMap((tag, i) => [tag, ...limits[i]!]),
+      tags: below,
+      limits: tags.flatMap((tag, i) => [tag, ...limits.slice(5 * i, 5 * i + 5)]),
     };
   };
 
@@ -135,10 +139,10 @@ const createRedisLimiter = (
   ): Promise<readonly [number, number]> => {
     if (!Number.isSafeInteger(amount)) throw new RangeError('Credits are whole numbers.');
     const key = `${home(organizationId)}b`;
-    return (await credits(client, [key, `${key}:${nameOf(id)}`], [op, amount, ADDED_TTL_MS, ...more])) as [
-      number,
-      number,
-    ];
+    const send = (to: RedisClient) =>
+      credits(to, [key, `${key}:${nameOf(id)}`], [op, amount, ADDED_TTL_MS, ...more]);
+    const isGrant = op === 'add' || op === 'fund';
+    return (await (isGrant ? durable.change(send) : send(client))) as [number, number];
   };
 
   const purse: Credits = {
@@ -169,6 +173,7 @@ const createRedisLimiter = (
         SETTLED_TTL_MS,
         request.again ? 1 : 0,
         request.keyBudgeted ? 1 : 0,
+        orNone(request.startedAgoMs),
         plan.tags.length,
         ...plan.tags,
         ...request.quotas.flatMap((quota) => [QUOTA_KINDS[quota.window], subjectOf(quota)]),
@@ -204,6 +209,9 @@ const createRedisLimiter = (
       const reply = await master?.call('CONFIG', 'GET', 'maxmemory-policy').catch(() => null);
       return Array.isArray(reply) && typeof reply[1] === 'string' ? reply[1] : null;
     },
-    close: () => link.close(),
+    close: async () => {
+      await durable.close();
+      await link.close();
+    },
   };
 };

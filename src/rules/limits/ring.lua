@@ -93,6 +93,23 @@ local function count(ring, w, now, requests, tokens)
   ring[DIRTY] = true
 end
 
+-- Counts what began earlier. Cells are never put between others, as leases know them by their numbers: where later ones
+-- exist it joins the first of them, and so leaves late rather than early. Nothing where it has left already.
+local function count_past(ring, w, start, now, requests, tokens)
+  if start + span_of(w) <= now then return end
+  local sequence = ring[w + NEXT] - 1
+  if sequence < ring[w + HEAD] or start >= ring[w + LAST] then return count(ring, w, start, requests, tokens) end
+  while sequence > ring[w + HEAD] and cell(ring, w, sequence - 1) >= start do sequence = sequence - 1 end
+  local last, counted, kept = cell(ring, w, sequence)
+  if sequence == ring[w + NEXT] - 1 then
+    ring[w + LAST_REQUESTS], ring[w + LAST_TOKENS] = counted + requests, kept + tokens
+  else
+    write_cell(ring, w, sequence, last, counted + requests, kept + tokens)
+  end
+  ring[w + REQUESTS], ring[w + TOKENS] = ring[w + REQUESTS] + requests, ring[w + TOKENS] + tokens
+  ring[DIRTY] = true
+end
+
 -- Takes tokens back out of the cell they were reserved in, as far as it is still in the window.
 local function refund(ring, w, sequence, tokens)
   if sequence < ring[w + HEAD] or sequence >= ring[w + NEXT] then return end

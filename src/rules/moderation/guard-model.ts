@@ -26,7 +26,9 @@ const Answer = v.object({
         message: v.object({ content: v.string() }),
         logprobs: v.nullish(
           v.object({
-            content: v.nullish(v.array(v.object({ ...Token.entries, top_logprobs: v.optional(v.array(Token), []) }))),
+            content: v.nullish(
+              v.array(v.object({ ...Token.entries, top_logprobs: v.optional(v.array(Token), []) })),
+            ),
           }),
         ),
       }),
@@ -59,7 +61,12 @@ export const readGuardAnswer = (answer: unknown): Scores | null => {
   const homes = Object.values(guardCategories);
   const hit = new Set(named.map((hazard) => guardCategories[hazard]));
   // A safe answer names no hazard: its small probability belongs to each of them.
-  return new Map(homes.map((category) => [category, said === 'safe' ? Math.min(0.49, unsafe) : hit.has(category) ? Math.max(0.5, unsafe) : 0]));
+  return new Map(
+    homes.map((category) => [
+      category,
+      said === 'safe' ? Math.min(0.49, unsafe) : hit.has(category) ? Math.max(0.5, unsafe) : 0,
+    ]),
+  );
 };
 
 /** From the first token that says safe or unsafe, by all the ways it may have gone. */

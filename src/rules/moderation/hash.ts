@@ -45,24 +45,35 @@ export const spread = (hash: number): number => {
 };
 
 /**
- * Writes the buckets of a word's features: the word, the pair it makes with the word before (0 = none), and every run
- * of three to five characters of `<word>`. Gives how many there are. Without `whole` the word may still go on, and only
- * the runs seen so far count.
+ * Writes the buckets of a word's features: the word (its `hash`), the pair it makes with the word before (0 = none), and
+ * every run of three to five characters of `<word>`. Gives how many there are.
  */
 export const bucketsOf = (
   units: Uint16Array,
   from: number,
   to: number,
+  hash: number,
   before: number,
   out: Int32Array,
-  whole = true,
 ): number => {
-  let count = 0;
-  if (whole) {
-    const word = hashUnits(units, from, to);
-    out[count++] = spread(word) & MASK;
-    if (before !== 0) out[count++] = spread(hashPair(before, word)) & MASK;
-  }
+  out[0] = spread(hash) & MASK;
+  if (before !== 0) out[1] = spread(hashPair(before, hash)) & MASK;
+  return addRuns(units, from, to, true, out, before === 0 ? 1 : 2);
+};
+
+/** The buckets of a word that may still go on: only the runs seen so far. */
+export const bucketsOfPrefix = (units: Uint16Array, length: number, out: Int32Array): number =>
+  addRuns(units, 0, length, false, out, 0);
+
+const addRuns = (
+  units: Uint16Array,
+  from: number,
+  to: number,
+  whole: boolean,
+  out: Int32Array,
+  first: number,
+): number => {
+  let count = first;
   const spelt = marked;
   let end = 1;
   for (let index = from; index < to; index++) spelt[end++] = units[index]!;

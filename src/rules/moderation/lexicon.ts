@@ -30,35 +30,34 @@ const STAR = '*';
 const MASKED_LENGTH_BOUND = 12;
 const NO_COST = 0;
 
-/** The words a reader knows, found by their hash: typed arrays, because every word of every text asks. */
+/** The words a reader knows, found by their hash: one typed array, because every word of every text asks. */
 export class Lexicon {
-  #keys: Int32Array;
-  #values: Int32Array;
+  /** Slot by slot the hash of a word and what is known of it; a hash of 0 is an empty slot. */
+  #table: Int32Array;
   #mask: number;
   #size = 0;
   readonly #masks: Masks;
 
   constructor(words: readonly LexiconWord[]) {
-    const slots = 1 << Math.ceil(Math.log2(Math.max(64, words.length * 2.5)));
-    this.#mask = slots - 1;
-    this.#keys = new Int32Array(slots);
-    this.#values = new Int32Array(slots);
+    this.#mask = (1 << Math.ceil(Math.log2(Math.max(64, words.length * 2)))) - 1;
+    this.#table = new Int32Array((this.#mask + 1) * 2);
     for (const { word, cost, marks } of words) this.#put(hashWord(word), Math.min(255, cost), marks);
     this.#masks = maskAll(words.filter(({ marks }) => marks & Mark.masked).map(({ word }) => word));
   }
 
   /** Adds marks to a word, which becomes known by that. */
   mark(word: string, marks: number): void {
-    if (this.#size * 2 > this.#mask) this.#grow();
+    if (this.#size * 3 > this.#mask * 2) this.#grow();
     this.#put(hashWord(word), NO_COST, marks);
   }
 
   /** 0 where the word is not known; read it with `costOf` and `marksOf`. */
   find(hash: number): number {
-    const keys = this.#keys;
-    for (let slot = spread(hash) & this.#mask; ; slot = (slot + 1) & this.#mask) {
-      const key = keys[slot]!;
-      if (key === hash) return this.#values[slot]!;
+    const table = this.#table;
+    const mask = this.#mask;
+    for (let slot = spread(hash) & mask; ; slot = (slot + 1) & mask) {
+      const key = table[slot << 1]!;
+      if (key === hash) return table[(slot << 1) + 1]!;
       if (key === 0) return 0;
     }
   }
@@ -69,25 +68,23 @@ export class Lexicon {
   }
 
   #put(hash: number, cost: number, marks: number): void {
-    const keys = this.#keys;
+    const table = this.#table;
     let slot = spread(hash) & this.#mask;
-    while (keys[slot] !== 0 && keys[slot] !== hash) slot = (slot + 1) & this.#mask;
-    if (keys[slot] === 0) this.#size++;
-    keys[slot] = hash;
-    const known = this.#values[slot]!;
+    while (table[slot << 1] !== 0 && table[slot << 1] !== hash) slot = (slot + 1) & this.#mask;
+    if (table[slot << 1] === 0) this.#size++;
+    table[slot << 1] = hash;
+    const known = table[(slot << 1) + 1]!;
     // The lowest bit tells that the word is there, whatever else is known.
-    this.#values[slot] = known | 1 | (known === 0 ? cost << 1 : 0) | (marks << 9);
+    table[(slot << 1) + 1] = known | 1 | (known === 0 ? cost << 1 : 0) | (marks << 9);
   }
 
   #grow(): void {
-    const [keys, values] = [this.#keys, this.#values];
+    const old = this.#table;
     this.#mask = this.#mask * 2 + 1;
-    this.#keys = new Int32Array(this.#mask + 1);
-    this.#values = new Int32Array(this.#mask + 1);
+    this.#table = new Int32Array((this.#mask + 1) * 2);
     this.#size = 0;
-    keys.forEach((key, slot) => {
-      if (key !== 0) this.#put(key, costOf(values[slot]!), marksOf(values[slot]!));
-    });
+    for (let at = 0; at < old.length; at += 2)
+      if (old[at] !== 0) this.#put(old[at]!, costOf(old[at + 1]!), marksOf(old[at + 1]!));
   }
 }
 

@@ -53,7 +53,12 @@ export const encodeModel = ({ weights, words, ...rest }: ModelParts): Buffer => 
   head.writeUInt32LE(VERSION, MAGIC.length);
   head.writeUInt32LE(header.length, MAGIC.length + 4);
   head.writeUInt32LE(text.length, MAGIC.length + 8);
-  const body = Buffer.concat([head, header, text, Buffer.from(weights.buffer, weights.byteOffset, weights.length)]);
+  const body = Buffer.concat([
+    head,
+    header,
+    text,
+    Buffer.from(weights.buffer, weights.byteOffset, weights.length),
+  ]);
   return Buffer.concat([body, digestOf(body)]);
 };
 

@@ -47,5 +47,11 @@ export interface Model extends Omit<ModelParts, 'weights'> {
 
 export const assembleModel = ({ weights, ...parts }: ModelParts, fingerprint: string): Model => {
   const lexicon = new Lexicon(parts.words);
-  return { ...parts, table: packWeights(weights), lexicon, phrases: preparePhrases(lexicon, parts.explicitPhrases), fingerprint };
+  return {
+    ...parts,
+    table: packWeights(weights),
+    lexicon,
+    phrases: preparePhrases(lexicon, parts.explicitPhrases),
+    fingerprint,
+  };
 };

@@ -42,10 +42,31 @@ export const agePhrases: readonly string[] = [
 /** Say by themselves that someone is a child. */
 export const childWords: readonly string[] = [
   ...['child', 'children', 'childs', 'kid', 'kids', 'kiddie', 'toddler', 'toddlers', 'infant', 'infants'],
-  ...['preteen', 'preteens', 'tween', 'tweens', 'underage', 'underaged', 'minors', 'schoolgirl', 'schoolgirls'],
+  ...[
+    'preteen',
+    'preteens',
+    'tween',
+    'tweens',
+    'underage',
+    'underaged',
+    'minors',
+    'schoolgirl',
+    'schoolgirls',
+  ],
   ...['schoolboy', 'schoolboys', 'teenager', 'teenagers', 'teenage', 'teenaged', 'teen', 'teens', 'teeny'],
   ...['prepubescent', 'pubescent', 'prepubertal', 'juvenile', 'kindergarten', 'kindergartner', 'preschooler'],
-  ...['jailbait', 'lolita', 'lolicon', 'shotacon', 'loli', 'shota', 'pedo', 'pedophile', 'pedophilia', 'paedophile'],
+  ...[
+    'jailbait',
+    'lolita',
+    'lolicon',
+    'shotacon',
+    'loli',
+    'shota',
+    'pedo',
+    'pedophile',
+    'pedophilia',
+    'paedophile',
+  ],
   ...['adolescent', 'adolescents', 'newborn', 'cub', 'girlscout', 'csam'],
 ];
 
@@ -89,11 +110,46 @@ export const childPhrases: readonly string[] = [
 
 /** Weak by themselves: many grown people are called so. */
 export const youngWords: readonly string[] = [
-  ...['girl', 'girls', 'boy', 'boys', 'student', 'students', 'pupil', 'pupils', 'niece', 'nephew', 'daughter'],
-  ...['daughters', 'son', 'sons', 'stepdaughter', 'stepson', 'sister', 'brother', 'stepsister', 'stepbrother'],
+  ...[
+    'girl',
+    'girls',
+    'boy',
+    'boys',
+    'student',
+    'students',
+    'pupil',
+    'pupils',
+    'niece',
+    'nephew',
+    'daughter',
+  ],
+  ...[
+    'daughters',
+    'son',
+    'sons',
+    'stepdaughter',
+    'stepson',
+    'sister',
+    'brother',
+    'stepsister',
+    'stepbrother',
+  ],
   ...['cousin', 'young', 'younger', 'youngest', 'youth', 'youthful', 'virgin', 'innocent', 'petite', 'tiny'],
   ...['school', 'class', 'classroom', 'grade', 'grader', 'homework', 'teacher', 'babysitter', 'babysitting'],
-  ...['puberty', 'minor', 'baby', 'daddy', 'mommy', 'dad', 'mom', 'uncle', 'orphan', 'playground', 'bedtime', 'lass'],
+  ...[
+    'puberty',
+    'minor',
+    'baby',
+    'daddy',
+    'mommy',
+    'dad',
+    'mom',
+    'uncle',
+    'orphan',
+    'playground',
+    'bedtime',
+    'lass',
+  ],
   ...['freshman', 'sophomore', 'parents', 'childhood', 'immature', 'cheerleader', 'ward'],
 ];
 
@@ -192,5 +248,15 @@ export const selfHarmPhrases: readonly string[] = [
 ];
 
 export const selfHarmWords: readonly string[] = [
-  ...['suicide', 'suicidal', 'kys', 'selfharm', 'unalive', 'thinspo', 'thinspiration', 'overdose', 'overdosing'],
+  ...[
+    'suicide',
+    'suicidal',
+    'kys',
+    'selfharm',
+    'unalive',
+    'thinspo',
+    'thinspiration',
+    'overdose',
+    'overdosing',
+  ],
 ];

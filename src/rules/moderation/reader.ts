@@ -96,11 +96,10 @@ export class Reader {
   }
 
   read(text: string): void {
-    const token = this.#token;
-    const { units } = token;
     const start = this.#position;
+    const end = text.length;
     let runFrom = 0;
-    for (let index = 0; index < text.length; index++) {
+    for (let index = 0; index < end; index++) {
       const unit = text.charCodeAt(index);
       if (unit >= 128 || this.#high !== 0) {
         this.#position = start + index;
@@ -109,27 +108,52 @@ export class Reader {
         continue;
       }
       const kind = classes[unit]!;
-      if (kind !== Class.letter) {
-        this.#position = start + index;
-        if (inRun[unit] === 0) runFrom = this.#endRun(text, runFrom, index);
-        this.#take(lowered[unit]!, kind);
+      if (kind === Class.letter) {
+        index = this.#takeLetters(text, index, start) - 1;
         continue;
       }
-      const letter = lowered[unit]!;
-      if (letter !== this.#last) {
-        this.#last = letter;
-        this.#repeats = 1;
-      } else if (++this.#repeats > 2) {
+      this.#position = start + index;
+      if (inRun[unit] === 0) runFrom = this.#endRun(text, runFrom, index);
+      this.#take(lowered[unit]!, kind);
+    }
+    this.#position = start + end;
+    if (runFrom < end) this.#keepRun(text.slice(runFrom));
+  }
+
+  /** Most of every text: letters of ASCII, in a loop without calls. Gives where they end. */
+  #takeLetters(text: string, from: number, start: number): number {
+    const token = this.#token;
+    const { units } = token;
+    if (token.length === 0) this.#beginToken();
+    token.kinds |= Class.letter;
+    let { length } = token;
+    let last = this.#last;
+    let repeats = this.#repeats;
+    let index = from;
+    for (; index < text.length; index++) {
+      const unit = text.charCodeAt(index);
+      const letter = unit | 32;
+      if (letter < 97 || letter > 122 || unit > 127) break;
+      if (letter !== last) {
+        last = letter;
+        repeats = 1;
+      } else if (++repeats > 2) {
         token.stretched = true;
         continue;
       }
-      if (token.length === 0) this.#beginToken();
-      else if (token.length === WORD_BOUND) this.#closeToken(start + index);
-      units[token.length++] = letter;
-      token.kinds |= Class.letter;
+      if (length === WORD_BOUND) {
+        token.length = length;
+        this.#closeToken(start + index);
+        this.#beginToken();
+        token.kinds = Class.letter;
+        length = 0;
+      }
+      units[length++] = letter;
     }
-    this.#position = start + text.length;
-    if (runFrom < text.length) this.#keepRun(text.slice(runFrom));
+    token.length = length;
+    this.#last = last;
+    this.#repeats = repeats;
+    return index;
   }
 
   /** The text is whole. */

@@ -45,7 +45,9 @@ export const createHttpEngine = ({
     ...(apiKey === '' ? {} : { authorization: `Bearer ${apiKey}` }),
   };
   const [compose, read] =
-    kind === 'guard' ? ([guardRequest, readGuardAnswer] as const) : ([moderationRequest, readModerations] as const);
+    kind === 'guard'
+      ? ([guardRequest, readGuardAnswer] as const)
+      : ([moderationRequest, readModerations] as const);
   return {
     async judge(text, { signal } = {}) {
       const body = JSON.stringify(compose(text.slice(0, TEXT_BOUND), model));
@@ -59,7 +61,8 @@ export const createHttpEngine = ({
       if (answer.status !== 200)
         throw new EngineUnavailable(`The moderation service answered with status ${answer.status}.`);
       const scores = read(parse(answer.body));
-      if (!scores) throw new EngineUnavailable('The moderation service answered with something else than a verdict.');
+      if (!scores)
+        throw new EngineUnavailable('The moderation service answered with something else than a verdict.');
       return scores;
     },
   };
@@ -72,4 +75,3 @@ const parse = (body: string): unknown => {
     return null;
   }
 };
-

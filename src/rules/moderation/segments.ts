@@ -1,4 +1,4 @@
-import { FEATURES_BOUND, bucketsOf } from './hash.js';
+import { FEATURES_BOUND, bucketsOf, bucketsOfPrefix, hashUnits } from './hash.js';
 
 export const CATEGORY_COUNT = 6;
 /** Features of one segment that are counted; ordinary text has about 250. */
@@ -64,12 +64,12 @@ export class Segments {
   }
 
   addWord(units: Uint16Array, from: number, to: number, hash: number): void {
-    this.#addAll(bucketsOf(units, from, to, this.#before, buckets));
+    this.#addAll(bucketsOf(units, from, to, hash, this.#before, buckets));
     this.#before = hash;
   }
 
   addVariant(units: Uint16Array, from: number, to: number): void {
-    this.#addAll(bucketsOf(units, from, to, 0, buckets));
+    this.#addAll(bucketsOf(units, from, to, hashUnits(units, from, to), 0, buckets));
   }
 
   #addAll(found: number): void {
@@ -101,8 +101,13 @@ export class Segments {
     const count = this.#count;
     for (let first = this.#added; first < count; first += LANE_BOUND) {
       const end = Math.min(count, first + LANE_BOUND);
-      let [evens, odds, rest] = [0, 0, 0];
-      let [sharedEvens, sharedOdds, sharedRest, shared] = [0, 0, 0, 0];
+      let evens = 0;
+      let odds = 0;
+      let rest = 0;
+      let sharedEvens = 0;
+      let sharedOdds = 0;
+      let sharedRest = 0;
+      let shared = 0;
       for (let index = first; index < end; index++) {
         const feature = features[index]!;
         const both = feature >> SHARED_BIT;
@@ -135,7 +140,7 @@ export class Segments {
   /** The same as if the beginning of a word stood at the end. */
   sumWithPrefix(sums: Float64Array, units: Uint16Array, length: number): number {
     const features = this.sumInto(sums);
-    const found = bucketsOf(units, 0, length, 0, buckets, false);
+    const found = bucketsOfPrefix(units, length, buckets);
     let evens = 0;
     let odds = 0;
     let rest = 0;

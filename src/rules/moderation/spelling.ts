@@ -9,9 +9,22 @@ const PIECE_COST = 24;
 const COST_PER_LETTER = 26;
 
 const BAR_AS_I = new Map<number, number>();
-for (const [sign, letter] of ['0o', '1i', '3e', '4a', '5s', '7t', '8b', '@a', '$s', '!i', '|i', '+t', '9g', '6g'].map(
-  (pair) => [pair.charCodeAt(0), pair.charCodeAt(1)] as const,
-))
+for (const [sign, letter] of [
+  '0o',
+  '1i',
+  '3e',
+  '4a',
+  '5s',
+  '7t',
+  '8b',
+  '@a',
+  '$s',
+  '!i',
+  '|i',
+  '+t',
+  '9g',
+  '6g',
+].map((pair) => [pair.charCodeAt(0), pair.charCodeAt(1)] as const))
   BAR_AS_I.set(sign, letter);
 const BAR_AS_L = new Map(BAR_AS_I);
 for (const sign of '1|!') BAR_AS_L.set(sign.charCodeAt(0), 'l'.charCodeAt(0));
@@ -44,6 +57,31 @@ export const readSigns = (
       return { length: shorter, known: true };
   }
   return { length: replaceSigns(units, from, to, out, BAR_AS_I), known: false };
+};
+
+/** Runs of a stretched word that are tried both ways. */
+const TRIED_RUNS = 4;
+
+/** Reads `siilllyy` as a word: each of its runs may stand for one letter or for two. Gives its length in `out`, or 0. */
+export const readStretched = (
+  units: Uint16Array,
+  from: number,
+  to: number,
+  out: Uint16Array,
+  lexicon: Lexicon,
+): number => {
+  for (let doubles = 0; doubles < 1 << TRIED_RUNS; doubles++) {
+    let length = 0;
+    let runs = 0;
+    for (let index = from; index < to; index++) {
+      const repeats = index > from && units[index] === units[index - 1];
+      if (repeats && ((doubles >> Math.min(runs++, TRIED_RUNS)) & 1) === 0) continue;
+      out[length++] = units[index]!;
+    }
+    if (lexicon.find(hashUnits(out, 0, length)) !== 0) return length;
+    if (doubles + 1 >= 1 << runs) break;
+  }
+  return 0;
 };
 
 /** Every run of one character as a single one. */

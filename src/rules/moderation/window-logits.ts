@@ -11,6 +11,10 @@ const MINORS = modelCategories.indexOf('sexual/minors');
 const EXPLICIT_WEIGHT = 1.5;
 const SELF_HARM_WEIGHT = 1;
 const CHILDHOOD_WEIGHT = 1.2;
+const CHILDHOOD_BOUND = 4;
+/** Where harmless texts about children end, in the logits of `sexual`, and what brings the learned ones to that scale. */
+const SEXUAL_GATE = -1.5;
+const LEARNED_SHIFT = 4;
 /** Fewer features than this say too little to be judged at full strength. */
 export const FEATURES_MIN = 12;
 
@@ -27,10 +31,15 @@ export const windowLogits = (
     logits[category] = biases[category]! + scales[category]! * sums[category]! * share;
   logits[SEXUAL]! += EXPLICIT_WEIGHT * Math.min(2, evidence.explicitness());
   logits[SELF_HARM]! += SELF_HARM_WEIGHT * evidence.selfHarm();
-  const childhood = evidence.childhood();
-  // Without a sign of a child there is nothing to find; with one, it is found as far as the text is sexual.
-  logits[MINORS] =
-    childhood === 0
-      ? LOWEST
-      : Math.max(logits[SEXUAL]!, logits[MINORS]!) + CHILDHOOD_WEIGHT * childhood;
+  logits[MINORS] = minorsLogit(logits[SEXUAL]!, logits[MINORS]!, evidence.childhood());
+};
+
+/**
+ * Without a sign of a child there is nothing to find. With one, it is found as far as the text is sexual, by its words or
+ * by what such requests are like; where it is neither, no number of children makes it so.
+ */
+const minorsLogit = (sexual: number, learned: number, childhood: number): number => {
+  if (childhood === 0) return LOWEST;
+  const base = Math.max(sexual, learned + LEARNED_SHIFT);
+  return base + CHILDHOOD_WEIGHT * Math.min(CHILDHOOD_BOUND, childhood) - 2 * Math.max(0, SEXUAL_GATE - base);
 };

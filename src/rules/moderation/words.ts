@@ -1,7 +1,7 @@
 import { WORD_BOUND, hashUnits } from './hash.js';
 import type { Lexicon } from './lexicon.js';
 import { Kind, type Token } from './reader.js';
-import { collapseRuns, cutEnds, cutWords, readSigns } from './spelling.js';
+import { collapseRuns, cutEnds, cutWords, readSigns, readStretched } from './spelling.js';
 
 /** Who takes the words of a text, in their order. */
 export interface WordSink {
@@ -74,7 +74,9 @@ export class Words {
     if (length > 2 || (length === 2 && this.#spacedOut)) {
       this.#spacedOut = true;
       this.#takeJoined(length);
-    } else for (let index = 0; index < length; index++) this.#give(this.#singles, index, index + 1, this.#singlesEnd);
+    } else
+      for (let index = 0; index < length; index++)
+        this.#give(this.#singles, index, index + 1, this.#singlesEnd);
   }
 
   #takeJoined(length: number): void {
@@ -91,12 +93,12 @@ export class Words {
       return;
     }
     if (stretched) {
-      const length = collapseRuns(units, from, to, spelt);
-      if (this.#isKnown(spelt, 0, length)) {
+      const length = readStretched(units, from, to, spelt, this.#lexicon);
+      if (length > 0) {
         this.#give(spelt, 0, length, end);
         return;
       }
-      this.#sink.variant(spelt, 0, length);
+      this.#sink.variant(spelt, 0, collapseRuns(units, from, to, spelt));
     } else if (to - from >= CUT_MIN && this.#giveCut(units, from, to, true, end)) return;
     this.#sink.word(units, from, to, hash, 0, end);
   }
@@ -169,10 +171,6 @@ export class Words {
   #give(units: Uint16Array, from: number, to: number, end: number): void {
     const hash = hashUnits(units, from, to);
     this.#sink.word(units, from, to, hash, this.#lexicon.find(hash), end);
-  }
-
-  #isKnown(units: Uint16Array, from: number, to: number): boolean {
-    return this.#lexicon.find(hashUnits(units, from, to)) !== 0;
   }
 }
 

@@ -1,5 +1,5 @@
 import { celEnv, CelScalar, isCelError, listType, mapType, plan } from '@bufbuild/cel';
-import { runAtOnce, type Sliced } from '../../text/automaton.js';
+import { runAtOnce, type Sliced } from '../../text/sliced.js';
 import { budgetFunctions, meter, refillBudget } from './budget.js';
 import {
   checkTree,

@@ -5,6 +5,7 @@ import type { Rule } from './rule.js';
 
 export interface CompiledPolicy extends PublishedPolicy {
   readonly compiled: Rule;
+  readonly projects: ReadonlySet<string>;
 }
 
 export interface ExpressionPolicy {
@@ -43,13 +44,13 @@ export const readsSide = ({ direction }: PublishedPolicy, side: Direction): bool
   direction === 'both' || direction === side;
 
 export const appliesTo = (
-  policy: PublishedPolicy,
+  policy: CompiledPolicy,
   projectId: string | null,
   isSimulated: boolean,
 ): boolean => {
   if (policy.scope === 'organization') return true;
   if (policy.scope === 'unattached') return isSimulated;
-  return projectId !== null && policy.projectIds.has(projectId);
+  return projectId !== null && policy.projects.has(projectId);
 };
 
 export const expressionsOf = (
@@ -81,7 +82,7 @@ export const groupPolicies = (
     };
   };
   const everyone = groupFor(null, false);
-  const named = new Set(reading.flatMap(({ projectIds }) => [...projectIds]));
+  const named = new Set(reading.flatMap(({ projects }) => [...projects]));
   const byProject = new Map<string, Group>();
   return {
     of: (projectId) => {

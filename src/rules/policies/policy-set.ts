@@ -1,5 +1,5 @@
 import type { Direction } from '../../core/review.js';
-import { runAtOnce, runInSlices, type Sliced } from '../../text/automaton.js';
+import { runAtOnce, runInSlices, type Sliced } from '../../text/sliced.js';
 import { bindInput, ExpressionFault, type Bindings } from './expression.js';
 import { findingOf, type PolicyFinding } from './finding.js';
 import { judgePolicies, type Judge, type JudgeOptions } from './judge.js';

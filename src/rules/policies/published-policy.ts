@@ -12,7 +12,8 @@ export interface PublishedPolicy {
   readonly direction: 'request' | 'response' | 'both';
   readonly mode: 'monitoring' | 'enforcing';
   readonly scope: 'organization' | 'projects' | 'unattached';
-  readonly projectIds: ReadonlySet<string>;
+  /** Empty unless the scope is `projects`. */
+  readonly projectIds: Iterable<string>;
   readonly thresholdBasisPoints: number;
   /** Seconds. */
   readonly createdAt: number;
@@ -29,7 +30,7 @@ export const readPublished = (stored: Stored): PublishedPolicy | null => {
     direction: published.direction,
     mode: state,
     scope: published.scope,
-    projectIds: new Set(published.scope === 'projects' ? published.project_ids : []),
+    projectIds: published.scope === 'projects' ? published.project_ids : [],
     thresholdBasisPoints: published.match_threshold_basis_points ?? DEFAULT_THRESHOLD_BASIS_POINTS,
     createdAt,
   };

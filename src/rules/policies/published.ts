@@ -21,7 +21,7 @@ export const compilePublished = (
   const compiled = inOrder(policies).flatMap((policy) => {
     try {
       const { rule, thresholdBasisPoints } = policy;
-      return [{ ...policy, compiled: previous?.ruleLike(policy) ?? compileRule(rule, thresholdBasisPoints) }];
+      return [compiledPolicy(policy, previous?.ruleLike(policy) ?? compileRule(rule, thresholdBasisPoints))];
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
       onFault(policy.id);
@@ -41,7 +41,7 @@ export const compilePublishedSlowly = async (
   for (const policy of inOrder(policies)) {
     const known = previous?.ruleLike(policy);
     const rule = known ?? (await compileNext(compiler, policy));
-    if (rule) compiled.push({ ...policy, compiled: rule });
+    if (rule) compiled.push(compiledPolicy(policy, rule));
     else onFault(policy.id);
   }
   const { request, response } = sidesOf(compiled, compileSideSlowly);
@@ -60,6 +60,12 @@ const compileNext = async (
     return null;
   }
 };
+
+const compiledPolicy = (policy: PublishedPolicy, compiled: Rule): CompiledPolicy => ({
+  ...policy,
+  compiled,
+  projects: new Set(policy.projectIds),
+});
 
 /** The order in which ties are decided (D31). */
 const inOrder = (policies: readonly PublishedPolicy[]): PublishedPolicy[] =>

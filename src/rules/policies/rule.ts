@@ -1,5 +1,5 @@
 import { invalidParameter, type GatewayError } from '../../core/errors.js';
-import { runAtOnce } from '../../text/automaton.js';
+import { runAtOnce } from '../../text/sliced.js';
 import {
   bindInput,
   ExpressionFault,

@@ -3,6 +3,7 @@ import t from 'tap';
 import { silentLog } from '../../../src/core/log.js';
 import { cutText } from '../../../src/io/tokenizer/cut.js';
 import { createTokenizer, type TokenizerOptions } from '../../../src/io/tokenizer/tokenizer.js';
+import { until } from '../../support/gateway.js';
 
 interface Ending {
   teardown(end: () => Promise<void>): unknown;
@@ -23,7 +24,7 @@ const onMessage = (script: string): URL =>
 const longestRun = (text: string): number =>
   Math.max(0, ...(text.match(/[\t-\r ]+|[^\t-\r ]+/g) ?? []).map((run) => run.length));
 
-t.test('4.12 cut pieces join to the text, and no run in them is longer than 1 kB', async () => {
+t.test('4.12 cut pieces join to the text, and no run in them comes near 1 kB', async () => {
   const runs = fc.oneof(
     fc
       .tuple(fc.constantFrom('a', ' ', '的', '!', '😀', '\n', 'ab'), fc.nat(900))
@@ -36,8 +37,8 @@ t.test('4.12 cut pieces join to the text, and no run in them is longer than 1 kB
       const pieces = [...cutText(text)];
       return (
         pieces.join('') === text &&
-        pieces.every((piece) => piece !== '' && longestRun(piece) <= 257) &&
-        pieces.every((piece) => Buffer.byteLength(piece.match(/\S+/g)?.[0] ?? '') <= 1_028)
+        pieces.every((piece) => piece !== '' && longestRun(piece) <= 129) &&
+        pieces.every((piece) => Buffer.byteLength(piece.match(/\S+/g)?.[0] ?? '') <= 400)
       );
     }),
   );
@@ -104,10 +105,11 @@ t.test('4.12 a thread that dies costs its count only: the next one has a new thr
 t.test('4.12 a thread that hangs is replaced', async (t) => {
   const { count } = open(t, {
     module: onMessage('while (texts[0] === "hang"); parentPort.postMessage({ tokens: 5 });'),
-    hangMs: 300,
+    hangMs: 1_000,
   });
   t.equal(await count(['hang'], 'o200k_base'), null);
-  t.equal(await count(['go'], 'o200k_base'), 5);
+  // On a machine so busy that a thread does not start within a second, the next one may.
+  await until(async () => (await count(['go'], 'o200k_base')) === 5, 'a count in a new thread');
 });
 
 t.test('4.12 nobody waits beyond the deadline, and the queue is bounded', async (t) => {

@@ -67,7 +67,9 @@ export class ScriptedSink {
           this.taken.push(seq);
       return outcome;
     },
-    close: async () => void this.closed++,
+    close: async () => {
+      this.closed++;
+    },
   });
 }
 
@@ -128,7 +130,9 @@ export function openTrail(over: Partial<TrailOptions> = {}) {
     onTrail: (status) => (told.trail = status),
     onRoom: (open) => void told.room.push(open),
     warn: (message) => void told.warnings.push(message),
-    onBroken: () => void told.broken++,
+    onBroken: () => {
+      told.broken++;
+    },
     clock: time,
     random: () => 1,
     alarm: time.alarm,

@@ -24,8 +24,14 @@ type Step =
       readonly refused: 'key' | 'none';
     }
   | { readonly kind: 'read'; readonly key: number }
-  | { readonly kind: 'repeat'; readonly which: number }
-  | { readonly kind: 'settle'; readonly which: number; readonly tokens: number; readonly again: boolean }
+  | { readonly kind: 'repeat'; readonly back: number }
+  | {
+      readonly kind: 'settle';
+      readonly which: number;
+      readonly tokens: number;
+      readonly again: boolean;
+      readonly agoMs: number | null;
+    }
   | { readonly kind: 'renew'; readonly tokens: number; readonly credits: number; readonly share: number }
   | { readonly kind: 'advance'; readonly ms: number }
   | { readonly kind: 'tier'; readonly tier: Tier }
@@ -65,7 +71,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     }),
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('read' as const), key: fc.nat(3) }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('repeat' as const), which: fc.nat() }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('repeat' as const), back: fc.nat(3) }) },
   {
     weight: 7,
     arbitrary: fc.record({
@@ -73,6 +79,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       which: fc.nat(),
       tokens: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 3_000 })),
       again: fc.boolean(),
+      agoMs: fc.option(duration.map(Math.abs), { nil: null }),
     }),
   },
   {
@@ -161,17 +168,18 @@ const play = async (
     read: async ({ key }) => {
       await tell(limiter.read(make(key, { quotas: quotasOf(key + 2) })));
     },
-    repeat: async ({ which }) => {
-      const request = admitted[which % Math.max(1, admitted.length)];
+    repeat: async ({ back }) => {
+      const request = admitted.at(-1 - back);
       if (request) await tell(limiter.admit(request));
     },
-    settle: async ({ which, tokens, again }) => {
+    settle: async ({ which, tokens, again, agoMs }) => {
       const request = admitted[which % Math.max(1, admitted.length)];
       if (!request) return;
       await tell(
         limiter.settle(
           settleOf(request, tokens, request.credits && Math.ceil(tokens / 10), {
             again,
+            ...(agoMs !== null && { startedAgoMs: agoMs }),
             keyBudgeted: request.credits !== null && request.credits.keyBudget !== null,
           }),
         ),

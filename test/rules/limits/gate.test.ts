@@ -96,7 +96,7 @@ t.test('the fifth request at once of a free key is refused, naming the limit, an
       organizationId: 'org_a',
       keyId: 'key_a',
       outcome: 'limit',
-      violated: [{ scope: 'key', metric: 'concurrent', limit: 4, used: 4 }],
+      violated: [{ scope: 'key', metric: 'concurrent', limit: 4, used: 4, reserved: 4 }],
     },
   ]);
   t.match(decisions.at(-1), { outcome: 'refused', scope: 'key', metric: 'concurrent', degraded: false });

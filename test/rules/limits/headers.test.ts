@@ -15,6 +15,7 @@ const reading = (given: Partial<Reading>): Reading => ({
   window: given.metric === 'rpd' || given.metric === 'tpd' ? 'day' : 'minute',
   limit: 60,
   used: 0,
+  reserved: 0,
   resetMs: 0,
   waitMs: 0,
   ...given,

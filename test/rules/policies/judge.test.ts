@@ -60,7 +60,7 @@ t.test('D29 all prose that applies is judged in one question, against each thres
   const [low, high, foreign] = [
     published('Low.', { thresholdBasisPoints: 3_000, createdAt: 2 }),
     published('High.', { thresholdBasisPoints: 9_000, createdAt: 1 }),
-    published('Elsewhere.', { scope: 'projects', projectIds: new Set(['proj_b']) }),
+    published('Elsewhere.', { scope: 'projects', projectIds: ['proj_b'] }),
   ];
   const set = compilePublished([low, high, foreign, published('cel:true')]);
   const judge = judging({ [low.id]: 0.5, [high.id]: 0.5, [foreign.id]: 1 });

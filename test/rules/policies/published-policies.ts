@@ -12,7 +12,7 @@ export const published = (rule: string, changes: Partial<PublishedPolicy> = {}):
   direction: 'both',
   mode: 'enforcing',
   scope: 'organization',
-  projectIds: new Set(),
+  projectIds: [],
   thresholdBasisPoints: 5_000,
   createdAt: 1_900_000_000,
   ...changes,

@@ -40,7 +40,7 @@ t.test('D32 what acts is the published version of a policy that is neither draft
     direction: 'both',
     mode: 'enforcing',
     scope: 'projects',
-    projectIds: new Set(['proj_a', 'proj_b']),
+    projectIds: ['proj_a', 'proj_b'],
     thresholdBasisPoints: 5_000,
     createdAt: 10,
   });
@@ -65,13 +65,13 @@ t.test(
     const rule = 'cel:text.contains("zebra")';
     const set = compilePublished([
       published(rule, { name: 'young', createdAt: 30 }),
-      published(rule, { name: 'project', createdAt: 20, scope: 'projects', projectIds: new Set(['proj_b']) }),
+      published(rule, { name: 'project', createdAt: 20, scope: 'projects', projectIds: ['proj_b'] }),
       published(rule, { name: 'answers', createdAt: 15, direction: 'response', mode: 'monitoring' }),
       published('cel:tokens > 1', {
         name: 'unfiltered',
         createdAt: 10,
         scope: 'projects',
-        projectIds: new Set(['proj_b']),
+        projectIds: ['proj_b'],
       }),
       published(rule, { name: 'unattached', createdAt: 5, scope: 'unattached' }),
     ]);

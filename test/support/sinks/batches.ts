@@ -47,10 +47,10 @@ export const specOf = (type: string, config: Readonly<Record<string, unknown>>):
 /** As an operator would allow the fakes. */
 export const loopback = { allowInsecure: true, allowPrivateHosts: ['127.0.0.1'] } as const;
 
-/** Times that tests can wait for, and pauses that cost nothing. */
+/** Pauses that cost nothing. */
 export const quick = {
   rules: loopback,
-  timeouts: { connectMs: 2_000, headersMs: 2_000, totalMs: 4_000 },
+  timeouts: { connectMs: 10_000, headersMs: 10_000, totalMs: 20_000 },
   wait: async () => {
     await new Promise((resolve) => setImmediate(resolve));
   },

@@ -15,7 +15,9 @@ export interface Destination {
   readonly config: Readonly<Record<string, unknown>>;
   /** The field that holds SECRET. */
   readonly secret: string;
-  /** Ids of the events that arrived, in the order of their coming. */
+  /** The events that arrived, in the order of their coming. */
+  events(): readonly Readonly<Record<string, unknown>>[];
+  /** Their ids. */
   ids(): string[];
 }
 
@@ -26,6 +28,7 @@ const splunk = async (): Promise<Destination> => {
     server,
     config: { endpoint: server.url, token: SECRET },
     secret: 'token',
+    events: () => server.events(),
     ids: () => idsOf(server.events()),
   };
 };
@@ -37,6 +40,7 @@ const splunkWithAck = async (): Promise<Destination> => {
     server,
     config: { endpoint: server.url, token: SECRET, ack: 'required' },
     secret: 'token',
+    events: () => server.events(),
     ids: () => idsOf(server.events()),
   };
 };
@@ -48,6 +52,7 @@ const datadog = async (): Promise<Destination> => {
     server,
     config: { endpoint: server.url, api_key: SECRET },
     secret: 'api_key',
+    events: () => server.entries,
     ids: () => idsOf(server.entries),
   };
 };
@@ -59,6 +64,7 @@ const elastic = async (): Promise<Destination> => {
     server,
     config: { endpoint: server.url, api_key: SECRET },
     secret: 'api_key',
+    events: () => server.documents(),
     ids: () => idsOf(server.documents()),
   };
 };
@@ -76,6 +82,7 @@ const s3 = async (): Promise<Destination> => {
       secret_access_key: SECRET,
     },
     secret: 'secret_access_key',
+    events: () => server.events(),
     ids: () => idsOf(server.events()),
   };
 };
@@ -96,6 +103,7 @@ const azure = async (): Promise<Destination> => {
       client_secret: SECRET,
     },
     secret: 'client_secret',
+    events: () => server.rows,
     ids: () => idsOf(server.rows),
   };
 };
