@@ -34,11 +34,7 @@ const call = (json: Json, key: string, path: Path): readonly Said[] => {
 const RESULT_KEYS = ['text', 'stdout', 'stderr'];
 
 /** What a tool of the upstream gave, at any depth of its block. */
-export const resultTexts = (
-  value: unknown,
-  channel: Channel | null,
-  path: Path,
-): readonly Said[] => {
+export const resultTexts = (value: unknown, channel: Channel | null, path: Path): readonly Said[] => {
   if (Array.isArray(value)) return value.flatMap((each, i) => resultTexts(each, channel, [...path, i]));
   if (!isObject(value)) return [];
   return Object.entries(value).flatMap(([key, member]): readonly Said[] => {

@@ -19,6 +19,11 @@ export interface Heard {
 
 export const silence: Heard = { said: [], closed: [], last: false, repeats: false };
 
+export interface Place {
+  readonly channel: Channel;
+  readonly path: readonly (string | number)[];
+}
+
 /** What an answer that is stopped still has to say. */
 export interface Refusal extends Stop {
   readonly usage: Usage;
@@ -27,6 +32,12 @@ export interface Refusal extends Stop {
 
 /** Reads the frames of one format beside their way through, and ends an answer that must not go on. */
 export interface Ear {
+  /** The text of a frame that is nothing but a further piece of the text before, known without a parse; else null. */
+  plain(frame: Frame): string | null;
+  /** Where the text that `plain` just gave belongs. */
+  place(): Place;
+  /** The piece that `plain` gave is on its way to the client. */
+  leftPlain(frame: Frame, text: string): void;
   hear(frame: Frame): Heard;
   /** The frame is on its way to the client. */
   left(frame: Frame, said: readonly Said[], texts: readonly string[] | null): void;
@@ -53,7 +64,9 @@ const unlikely = (json: Json): Json => {
 export const setTexts = (json: Json, said: readonly Said[], texts: readonly string[]): Json =>
   said.reduce<Json>((result, { text, path, json: spelt }, i) => {
     const told = texts[i]!;
-    return path === null || told === text ? result : (setIn(result, path, spelt ? parsed(told) : told) as Json);
+    return path === null || told === text
+      ? result
+      : (setIn(result, path, spelt ? parsed(told) : told) as Json);
   }, json);
 
 /** Arguments that a change left unreadable are none. */

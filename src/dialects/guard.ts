@@ -36,6 +36,8 @@ export interface Guard {
   end(): void;
   /** How far text may leave: characters from the beginning, never in the middle of an edit. */
   readonly clear: number;
+  /** Nothing of what came last is changed, stopped or asked about. */
+  readonly untouched: boolean;
   /** Edits that end at or before `clear` and were not taken before, in their order. */
   takeEdits(): readonly Edit[];
   readonly stop: Stop | null;

@@ -55,10 +55,18 @@ export class GuardedTrack implements Track {
   }
 
   take(frame: Frame, out: Splice): Standing {
+    const text = this.#ear.plain(frame);
+    if (text !== null) return this.#takePlain(frame, text, out);
     const heard = this.#ear.hear(frame);
     this.#hold.add({ frame, repeats: heard.repeats }, heard.said);
     this.#conclude(heard);
     return this.go(out);
+  }
+
+  #takePlain(frame: Frame, text: string, out: Splice): Standing {
+    if (!this.#hold.offer({ frame, repeats: false }, this.#ear.place(), text)) return this.go(out);
+    this.#ear.leftPlain(frame, text);
+    return this.#track.take(frame, out);
   }
 
   go(out: Splice): Standing {

@@ -53,6 +53,17 @@ export class Hold<Item> {
     this.#waiting.push({ item, said, from, to: this.#length });
   }
 
+  /** A further piece of text: true = it leaves at once, as it is. */
+  offer(item: Item, { channel, path }: Pick<Said, 'channel' | 'path'>, text: string): boolean {
+    const from = this.#length;
+    this.#length += text.length;
+    this.#guard.write(channel, text);
+    if (this.#waiting.length === 0 && this.#guard.clear === this.#length && this.#guard.untouched)
+      return true;
+    this.#waiting.push({ item, said: [{ channel, text, path }], from, to: this.#length });
+    return false;
+  }
+
   close(channel: Channel): void {
     this.#guard.close(channel);
   }

@@ -3,15 +3,7 @@ import type { InferenceEvent } from '../core/events.js';
 import type { Usage } from '../core/usage.js';
 import type { Frame } from '../io/sse/frame.js';
 import type { Splice } from '../io/sse/splice.js';
-import {
-  decoders,
-  encoders,
-  explaining,
-  retold,
-  saidIn,
-  tagProof,
-  type TranslateOptions,
-} from './codecs.js';
+import { decoders, encoders, explaining, retold, saidIn, tagProof, type TranslateOptions } from './codecs.js';
 import type { Decoder } from './decoding.js';
 import type { CreditFields, DialectName, InferenceRequest, MeteredStage, RelayHooks } from './dialect.js';
 import type { Encoder } from './encoding.js';
@@ -35,6 +27,8 @@ class TranslateTrack implements Track {
   /** What the upstream came to, while the last of its text waits. */
   #standing: Standing = 'open';
   #refusing = false;
+  /** The model had begun to refuse in its own words. */
+  #declining = false;
 
   constructor(from: DialectName, decode: TellOptions, encoder: Encoder, hooks: RelayHooks) {
     this.#from = from;
@@ -128,6 +122,10 @@ class TranslateTrack implements Track {
       this.#pass({ type: 'block_open', index: 0, kind: 'text' });
       this.#pass({ type: 'delta', index: 0, text });
     }
+    if (this.#declining) {
+      this.#pass({ type: 'block_open', index: 0, kind: 'refusal' });
+      this.#pass({ type: 'delta', index: 0, text: ` ${notice}` });
+    }
     this.#pass({ type: 'usage', usage: this.usage });
     this.#pass({ type: 'finish', reason: 'refusal', stopSequence: null, explanation: notice });
   }
@@ -135,6 +133,7 @@ class TranslateTrack implements Track {
   /** Every event of every translated answer goes through here, in its order. */
   #pass(event: InferenceEvent): void {
     if (event.type === 'delta' && this.#passed++ === 0) this.#hooks.firstToken();
+    if (event.type === 'block_open' && event.kind === 'refusal') this.#declining = true;
     this.#text += this.#encoder.push(tagProof(event, this.#from), this.#fields);
   }
 

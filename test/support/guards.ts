@@ -55,6 +55,9 @@ export const scriptGuard = (script: GuardScript = {}): ScriptedGuard => {
       const inside = text.lastIndexOf(word.from, at - 1);
       return inside !== -1 && inside < at && inside + word.from.length > at ? inside : at;
     },
+    get untouched() {
+      return !word && !script.asks && text.length <= stopsAt;
+    },
     takeEdits() {
       const edits: Edit[] = [];
       if (!word) return edits;

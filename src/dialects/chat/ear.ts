@@ -3,7 +3,7 @@ import { frame as encode, frameText } from '../../io/sse/encode.js';
 import type { Frame } from '../../io/sse/frame.js';
 import { argumentsText, textIn } from '../decoding.js';
 import type { Json } from '../dialect.js';
-import { silence, type Ear, type Heard, type Refusal } from '../ear.js';
+import { silence, type Ear, type Heard, type Place, type Refusal } from '../ear.js';
 import { DONE, isObject, objectIn, readEvent } from '../event.js';
 import type { Channel, Said } from '../guard.js';
 import { Mould } from '../mould.js';
@@ -18,11 +18,6 @@ const WRITTEN: readonly (readonly [key: string, kind: BlockKind])[] = [
 ];
 
 type Path = readonly (string | number)[];
-
-interface Place {
-  readonly channel: Channel;
-  readonly path: Path;
-}
 
 export interface ChatEarOptions {
   readonly shownModel: string | null;
@@ -41,12 +36,19 @@ export class ChatEar implements Ear {
     this.#options = options;
   }
 
+  plain(frame: Frame): string | null {
+    return this.#mould.textOf(frame);
+  }
+
+  place(): Place {
+    return this.#mould.served();
+  }
+
+  leftPlain(frame: Frame): void {
+    this.#first ??= frame;
+  }
+
   hear(frame: Frame): Heard {
-    const text = this.#mould.textOf(frame);
-    if (text !== null) {
-      const { channel, path } = this.#mould.served();
-      return { ...silence, said: [{ channel, text, path }] };
-    }
     const data = frame.data?.trim() ?? '';
     if (data === '') return silence;
     if (data === DONE) return { ...silence, last: true };

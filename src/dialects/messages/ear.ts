@@ -4,7 +4,7 @@ import type { Frame } from '../../io/sse/frame.js';
 import { resultTexts } from '../answer-texts.js';
 import { argumentsText, textIn } from '../decoding.js';
 import type { Json } from '../dialect.js';
-import { silence, type Ear, type Heard, type Refusal } from '../ear.js';
+import { silence, type Ear, type Heard, type Place, type Refusal } from '../ear.js';
 import { eventType, isObject, objectIn, readEvent } from '../event.js';
 import type { Channel, Said } from '../guard.js';
 import { Mould } from '../mould.js';
@@ -17,11 +17,6 @@ const DELTAS: Readonly<Record<string, readonly [kind: BlockKind, key: string]>> 
   input_json_delta: ['tool', 'partial_json'],
 };
 
-interface Place {
-  readonly channel: Channel;
-  readonly path: readonly (string | number)[];
-}
-
 const saying = (said: readonly Said[]): Heard => ({ ...silence, said });
 
 /** Hears the frames of /v1/messages. */
@@ -32,12 +27,19 @@ export class MessagesEar implements Ear {
   #open: { readonly index: number; readonly isText: boolean } | null = null;
   #nextIndex = 0;
 
+  plain(frame: Frame): string | null {
+    return this.#mould.textOf(frame);
+  }
+
+  place(): Place {
+    return this.#mould.served();
+  }
+
+  leftPlain(): void {
+    // What is open stays so.
+  }
+
   hear(frame: Frame): Heard {
-    const text = this.#mould.textOf(frame);
-    if (text !== null) {
-      const { channel, path } = this.#mould.served();
-      return saying([{ channel, text, path }]);
-    }
     switch (eventType(frame)) {
       case 'message_start': {
         const { content } = objectIn(readEvent(frame), 'message');

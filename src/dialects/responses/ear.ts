@@ -2,15 +2,13 @@ import type { BlockKind } from '../../core/events.js';
 import type { Frame } from '../../io/sse/frame.js';
 import { argumentsText, textIn } from '../decoding.js';
 import type { Json } from '../dialect.js';
-import { silence, type Ear, type Heard, type Refusal } from '../ear.js';
+import { silence, type Ear, type Heard, type Place, type Refusal } from '../ear.js';
 import { eventType, isObject, objectIn, readEvent } from '../event.js';
 import type { Channel, Said } from '../guard.js';
 import { Mould } from '../mould.js';
 import { ResponseSoFar } from './so-far.js';
 
-interface Run {
-  readonly channel: Channel;
-  readonly path: readonly string[];
+interface Run extends Place {
   /** All its text. */
   readonly pieces: string[];
 }
@@ -39,9 +37,21 @@ export class ResponsesEar implements Ear {
     this.#soFar = new ResponseSoFar(shownModel);
   }
 
-  hear(frame: Frame): Heard {
+  plain(frame: Frame): string | null {
     const text = this.#mould.textOf(frame);
-    if (text !== null) return this.#saying(this.#mould.served(), text);
+    if (text !== null) this.#mould.served().pieces.push(text);
+    return text;
+  }
+
+  place(): Place {
+    return this.#mould.served();
+  }
+
+  leftPlain(frame: Frame, text: string): void {
+    this.#soFar.leftDelta(frame, this.#mould.served().channel, text);
+  }
+
+  hear(frame: Frame): Heard {
     const type = eventType(frame);
     if (type === null) return silence;
     if (type.endsWith('.delta')) return isSound(type) ? silence : this.#delta(frame, type);

@@ -50,7 +50,7 @@ export class ResponseSoFar {
     this.#last = frame;
     const [only] = said;
     const text = texts?.[0] ?? only?.text ?? '';
-    if (only && only.channel === this.#part?.channel) {
+    if (only && only.channel === this.#part?.channel && only.path?.[0] === 'delta') {
       this.#part.pieces.push(text);
       return;
     }
@@ -76,6 +76,13 @@ export class ResponseSoFar {
       case 'response.reasoning_summary_part.done':
         this.#keepPart(objectIn(readEvent(frame), 'part'), readEvent(frame).output_index);
     }
+  }
+
+  /** The same for a further piece of the text under way. */
+  leftDelta(frame: Frame, channel: Channel, text: string): void {
+    this.#last = frame;
+    if (channel === this.#part?.channel) this.#part.pieces.push(text);
+    else this.#begin(frame, channel, eventType(frame)?.slice(0, -'.delta'.length) ?? '', text);
   }
 
   refuse({ notice, text, usage, fields }: Refusal): string {

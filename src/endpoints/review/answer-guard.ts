@@ -38,8 +38,10 @@ export const createAnswerGuard = (parts: GuardParts): Guard => {
   let ended = false;
 
   const watchOf = ({ id, kind }: Channel): ChannelWatch => {
+    if (latest !== null && latestId === id) return latest;
     let watch = watches.get(id);
     if (!watch) watches.set(id, (watch = new ChannelWatch(kind, parts)));
+    [latest, latestId] = [watch, id];
     return watch;
   };
 
@@ -50,10 +52,15 @@ export const createAnswerGuard = (parts: GuardParts): Guard => {
     if (judgement.effective !== 'allow') stop = parts.stopFor(judgement);
   };
 
+  /** The one channel there mostly is, without looking through all. */
+  let latest: ChannelWatch | null = null;
+  let latestId = '';
+
   /** What leaves is settled only after everybody had their say: a stop keeps back what came with its reason. */
   const settle = (): void => {
-    for (const watch of watches.values())
-      for (const edit of watch.takeEdits()) edits.push(...watch.runs.spread(edit));
+    if (parts.redactor)
+      for (const watch of watches.values())
+        for (const edit of watch.takeEdits()) edits.push(...watch.runs.spread(edit));
     judge();
     if (stop) return;
     let next = length;
@@ -112,7 +119,11 @@ export const createAnswerGuard = (parts: GuardParts): Guard => {
     get clear() {
       return clear;
     },
+    get untouched() {
+      return edits.length === 0 && stop === null && pending === null;
+    },
     takeEdits() {
+      if (edits.length === 0) return edits;
       edits.sort((a, b) => a.from - b.from);
       const count = edits.findIndex(({ to }) => to > clear);
       return edits.splice(0, count === -1 ? edits.length : count);

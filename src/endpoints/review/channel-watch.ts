@@ -30,6 +30,9 @@ const STEP_CHARS = 96;
 /** Of what came before a long piece, as much is read with it again. */
 const OVERLAP_CHARS = 20_480;
 
+/** An unfinished window is looked at again when this much is new: every token would cost more than it tells. */
+const GLANCE_CHARS = 12;
+
 /** One channel of an answer: what was found in it, and how much of it may leave. Positions are the channel's own. */
 export class ChannelWatch {
   readonly kind: BlockKind;
@@ -54,6 +57,9 @@ export class ChannelWatch {
   #hits = 0;
   /** How far the classifier lets text leave. */
   #judged = 0;
+  /** When the unfinished window was last looked at, and what it looked like. */
+  #lookedAt = 0;
+  #suspicious = true;
   #edits: Edit[] = [];
   /** A call whole, for its arguments are masked as the JSON they are. */
   #call = '';
@@ -147,7 +153,11 @@ export class ChannelWatch {
   /** Adaptive: text flows until it looks suspicious, then it waits for its verdict. */
   #classified(): number {
     if (this.#parts.mode === 'hold') return this.#length - this.#parts.holdChars;
-    if (this.#follower.suspicion() < SUSPICION) this.#judged = this.#length;
+    if (this.#length - this.#lookedAt >= GLANCE_CHARS || this.#lookedAt === 0) {
+      this.#lookedAt = this.#length;
+      this.#suspicious = this.#follower.suspicion() >= SUSPICION;
+    }
+    if (!this.#suspicious) this.#judged = this.#length;
     else this.#judged = Math.max(this.#judged, this.#follower.judged);
     return this.#judged;
   }
