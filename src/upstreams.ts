@@ -44,10 +44,11 @@ export const createProviders = ({ providers }: Config): ReadonlyMap<string, Prov
 
 /** The configured paths that are handed through unread (D43). */
 export const createPassthroughs = (
-  { providers, server }: Config,
+  { providers, server, credits }: Config,
   ticksMs: () => number,
-): readonly Passthrough[] =>
-  Object.entries(providers).flatMap(([name, given]) =>
+): readonly Passthrough[] => {
+  const parts = { ticksMs, usdPerCredit: credits.usd_per_credit };
+  return Object.entries(providers).flatMap(([name, given]) =>
     given.kind === 'simulator'
       ? []
       : given.passthrough.map(({ path }) => {
@@ -56,9 +57,10 @@ export const createPassthroughs = (
             path: pathBelow(given.base_url, path),
             bodyBytes: server.max_body_bytes,
           });
-          return { path, handle: createPassthrough(name, tunnel, ticksMs) };
+          return { path, handle: createPassthrough(name, tunnel, parts) };
         }),
   );
+};
 
 const flagsOf = (given: ModelConfig['flags']): UpstreamFlags => ({
   maxTokensField: given.max_tokens_field,

@@ -1,26 +1,40 @@
 import type { Call, TunnelReply } from '../core/exchange.js';
-import type { Tunnel } from '../io/upstream/tunnel.js';
+import type { Usage } from '../core/usage.js';
+import type { Moved, Tunnel } from '../io/upstream/tunnel.js';
+import { settleBill } from './bill.js';
 import { asProviderError } from './provider-errors.js';
 
 const BYTES_PER_TOKEN = 3;
 
+export interface PassthroughParts {
+  readonly ticksMs: () => number;
+  readonly usdPerCredit: number;
+}
+
+const estimate = ({ requestBytes, responseBytes }: Moved): Pick<Usage, 'input' | 'output'> => ({
+  input: Math.ceil(requestBytes / BYTES_PER_TOKEN),
+  output: Math.ceil(responseBytes / BYTES_PER_TOKEN),
+});
+
 /** The door of a path that is handed through unread (D43): authenticated, limited and metered by an estimate. */
 export const createPassthrough =
-  (provider: string, tunnel: Tunnel, ticksMs: () => number) =>
+  (provider: string, tunnel: Tunnel, { ticksMs, usdPerCredit }: PassthroughParts) =>
   async (call: Call): Promise<TunnelReply> => ({
     kind: 'tunnel',
     open: async (req, res, headers) => {
-      const { meter } = call;
+      const { meter, lease } = call;
+      const note = (moved: Moved): void => {
+        meter.usage = { ...meter.usage, ...estimate(moved) };
+      };
       const startedMs = ticksMs();
       meter.provider = provider;
       meter.upstreamReached = true;
       try {
-        const { requestBytes, responseBytes } = await tunnel(req, res, headers);
-        meter.usage = {
-          ...meter.usage,
-          input: Math.ceil(requestBytes / BYTES_PER_TOKEN),
-          output: Math.ceil(responseBytes / BYTES_PER_TOKEN),
-        };
+        const moved = await tunnel(req, res, headers, (all) => {
+          note(all);
+          return settleBill(meter, lease, usdPerCredit).catch(() => undefined);
+        });
+        note(moved);
       } catch (thrown) {
         throw asProviderError(provider, thrown);
       } finally {

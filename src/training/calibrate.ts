@@ -21,9 +21,10 @@ const DELTA = 4;
 /** `illicit` stops nothing by default, so it has no part in how much waits. */
 const COUNTED = modelCategories.flatMap((category, index) => (category === 'illicit' ? [] : [index]));
 
-/** Of texts that a rule applies to at all, so many may reach the threshold: few harmless texts speak of children. */
-const RULED_ALARMS = 0.02;
-const RULED_NEAR = 0.1;
+/** Too few harmless texts speak of children to tell: by hand, a sexual text with one sure sign or several weak ones. */
+const MINORS = modelCategories.indexOf('sexual/minors');
+const MINORS_THRESHOLD = 1.6;
+const MINORS_WIDTH = 1.5;
 /** Sources of which only every so-many-th row counts: lists of words and glosses are not what people send. */
 const SELDOM: Readonly<Record<string, number>> = { lemma: 6, wordnet: 3, 'identity-templates': 4 };
 
@@ -47,14 +48,11 @@ export const calibrate = (model: Model, rows: readonly Row[]): Calibration => {
     harmless.map(({ text }) => text),
   );
   const columns = modelCategories.map((_, category) => logits.map((row) => row[category]!).sort(ascending));
-  const pairs = columns.map((column) => {
-    const ruled = column.filter((logit) => logit > LOWEST);
+  const pairs = columns.map((column, category) => {
     const [threshold, near] = [quantile(column, 1 - FALSE_ALARMS), quantile(column, 1 - NEAR_ALARMS)];
-    if (ruled.length === column.length) return { threshold, near };
-    return {
-      threshold: Math.max(threshold, quantile(ruled, 1 - RULED_ALARMS)),
-      near: quantile(ruled, 1 - RULED_NEAR),
-    };
+    if (category !== MINORS) return { threshold, near };
+    const raised = Math.max(threshold, MINORS_THRESHOLD);
+    return { threshold: raised, near: raised - MINORS_WIDTH };
   });
   const thresholds = pairs.map(({ threshold }) => threshold);
   const slopes = pairs.map(({ threshold, near }) => {

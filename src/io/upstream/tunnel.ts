@@ -39,7 +39,11 @@ export type Tunnel = (
   req: IncomingMessage,
   res: ServerResponse,
   headers: Readonly<Record<string, string>>,
+  /** The last bytes of a whole answer wait for this; it never rejects. */
+  ending?: (moved: Moved) => Promise<unknown>,
 ) => Promise<Tunnelled>;
+
+export type Moved = Pick<Tunnelled, 'requestBytes' | 'responseBytes'>;
 
 export const openTunnel = (options: TunnelOptions): Tunnel => {
   const { origin, target } = createAddress(options.baseUrl, options.query);
@@ -55,7 +59,7 @@ export const openTunnel = (options: TunnelOptions): Tunnel => {
   proxy.on('proxyRes', (answer, seen, res) => seen.events?.answered(answer, res));
   proxy.on('econnreset', (error, seen) => seen.events?.failed(error));
   proxy.on('error', (error, seen) => seen.events?.failed(error));
-  return (req, res, headers) =>
+  return (req, res, headers, ending = atOnce) =>
     new Promise((resolve, reject) => {
       const declared = Number(req.headers['content-length'] ?? 0);
       if (declared > options.bodyBytes) {
@@ -64,7 +68,7 @@ export const openTunnel = (options: TunnelOptions): Tunnel => {
       }
       const query = /\?.*/.exec(req.url ?? '')?.[0] ?? '';
       const seen = new TunnelRequest(req.socket);
-      const exchange = new TunnelExchange({ options, req, res, headers, seen, resolve, reject });
+      const exchange = new TunnelExchange({ options, req, res, headers, ending, seen, resolve, reject });
       proxy.web(seen.stand(req, target(options.path + query), headersFor(req.headers), exchange), res);
     });
 };
@@ -74,6 +78,7 @@ interface TunnelParts {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
   readonly headers: Readonly<Record<string, string>>;
+  readonly ending: (moved: Moved) => Promise<unknown>;
   readonly seen: TunnelRequest;
   readonly resolve: (tunnelled: Tunnelled) => void;
   readonly reject: (error: Error) => void;
@@ -134,11 +139,26 @@ class TunnelExchange implements TunnelEvents {
     clearTimeout(this.#silence);
     this.#silence = setTimeout(() => this.#fail(timedOut('idle')), this.#parts.options.timeouts.idleMs);
     res.writeHead(status, { ...tunnelHeaders(answer.headers), ...this.#parts.headers });
+    const length = Number(answer.headers['content-length'] ?? NaN);
+    let last: Buffer | undefined;
     answer.on('data', (chunk: Buffer) => {
       this.#responseBytes += chunk.length;
       this.#silence.refresh();
+      // With the last of the promised bytes the client has everything, whether or not it is told so.
+      if (this.#responseBytes === length) last = chunk;
+      else if (!res.write(chunk)) {
+        answer.pause();
+        res.once('drain', () => answer.resume());
+      }
     });
-    answer.pipe(res);
+    answer.once('end', () => {
+      clearTimeout(this.#silence);
+      void this.#parts.ending(this.#moved()).then(() => res.end(last));
+    });
+  }
+
+  #moved(): Moved {
+    return { requestBytes: this.#requestBytes, responseBytes: this.#responseBytes };
   }
 
   failed(error: Error): void {
@@ -167,8 +187,7 @@ class TunnelExchange implements TunnelEvents {
     if (delivery !== 'complete') res.destroy();
     resolve({
       status: res.headersSent ? res.statusCode : CLIENT_LEFT,
-      requestBytes: this.#requestBytes,
-      responseBytes: this.#responseBytes,
+      ...this.#moved(),
       delivery,
     });
   }
@@ -187,3 +206,4 @@ const presentable = (status: number): boolean =>
   status >= 200 && (status < 300 || status >= 400) && ![401, 403, 407].includes(status);
 
 const ignore = (): void => {};
+const atOnce = (): Promise<void> => Promise.resolve();

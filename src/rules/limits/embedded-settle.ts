@@ -1,5 +1,5 @@
 import { charge, countQuota, periodOf, prune, restoreLease, type Purse } from './account.js';
-import { delist, extend, forget, isSettled, tombstoneOf } from './leases.js';
+import { answerOf, delist, extend, forget, isSettled, tombstoneOf, type Answer } from './leases.js';
 import {
   LEASE_TTL_MS,
   SETTLED_TTL_MS,
@@ -26,14 +26,15 @@ export const settleAt = (seat: Seat, request: SettleRequest, clockMs: number): S
   const known = lease ?? tombstone;
   if (!known && request.again) return replyOf('ignored', seat, request, 0);
   book.settled.set(id, nowMs + SETTLED_TTL_MS);
-  if (book.answers.size > 0) book.answers.delete(id);
+  const answer = answerOf(book, id, nowMs);
+  if (answer) book.answers.delete(id);
   if (lease) {
     delist(book, id, lease);
     for (let i = 1; i < seat.rings.length; i++) changeLive(seat.rings[i]!, -1);
   } else if (tombstone) book.tombstones.delete(id);
 
   const over = tokens - (known?.tokens ?? 0);
-  if (!known && request.startedAgoMs !== undefined) countElsewhere(seat, request, over);
+  if (!known && request.startedAgoMs !== undefined) countElsewhere(seat, request, over, answer);
   else if (over > 0) countOver(seat, request, over);
   else if (over < 0 && lease) {
     for (let i = 0; i < seat.rings.length; i++) {
@@ -70,19 +71,24 @@ const countOver = (seat: Seat, { quotas }: SettleRequest, over: number): void =>
     countQuota(purse, { kind: QUOTA_KINDS[quota.window], subject: subjectOf(quota) }, nowMs, 0, over);
 };
 
-/** A request that was admitted without this limiter: counted where it belongs in time. */
-const countElsewhere = (seat: Seat, request: SettleRequest, tokens: number): void => {
+/**
+ * A request that was admitted without this limiter: counted where it belongs in time. An attempt that was refused here
+ * has counted in its key, one without credits everywhere.
+ */
+const countElsewhere = (seat: Seat, request: SettleRequest, tokens: number, answer?: Answer): void => {
   const { rings, purse, nowMs } = seat;
   const startMs = nowMs - whole(request.startedAgoMs ?? 0);
+  const unseen = !answer || answer.code === 0 ? 1 : 0;
   for (let i = 0; i < rings.length; i++) {
-    const inMinute = countPast(rings[i]!, MINUTE, startMs, nowMs, 1, tokens);
-    const inDay = countPast(rings[i]!, DAY, startMs, nowMs, 1, i === 0 ? tokens : 0);
+    const requests = answer && i === rings.length - 1 ? 0 : unseen;
+    const inMinute = countPast(rings[i]!, MINUTE, startMs, nowMs, requests, tokens);
+    const inDay = countPast(rings[i]!, DAY, startMs, nowMs, requests, i === 0 ? tokens : 0);
     if (inMinute || inDay) keep(seat, i);
   }
   for (const quota of request.quotas) {
     const kind = QUOTA_KINDS[quota.window];
     if (periodOf(kind, startMs).number === periodOf(kind, nowMs).number)
-      countQuota(purse, { kind, subject: subjectOf(quota) }, nowMs, 1, tokens);
+      countQuota(purse, { kind, subject: subjectOf(quota) }, nowMs, unseen, tokens);
   }
 };
 

@@ -43,14 +43,16 @@ call('SET', KEYS[#KEYS], whole(now + tonumber(ARGV[5])), 'PX', ARGV[5])
 
 local over, ago = tokens - (accounted or 0), tonumber(ARGV[8])
 if code == 4 and ago >= 0 then
-  local start = now - ago
+  -- An attempt that was refused here has counted in its key, one without credits everywhere.
+  local start, unseen = now - ago, (not marked or marked == 0) and 1 or 0
   for i, ring in ipairs(rings) do
-    count_past(ring, MINUTE, start, now, 1, tokens)
-    count_past(ring, DAY, start, now, 1, i == 1 and tokens or 0)
+    local requests = marked and i == #rings and 0 or unseen
+    count_past(ring, MINUTE, start, now, requests, tokens)
+    count_past(ring, DAY, start, now, requests, i == 1 and tokens or 0)
   end
   for i = 10 + #tags, #ARGV, 2 do
     local kind = tonumber(ARGV[i])
-    if period(kind, start) == period(kind, now) then count_quota(kind, ARGV[i + 1], now, 1, tokens) end
+    if period(kind, start) == period(kind, now) then count_quota(kind, ARGV[i + 1], now, unseen, tokens) end
   end
 elseif over > 0 then
   for i, ring in ipairs(rings) do

@@ -18,6 +18,10 @@ export const WORD_BOUND = 48;
 /** Most features one word can have. */
 export const FEATURES_BOUND = 3 * (WORD_BOUND + 2) + 2;
 
+/** The hash of no letters, and of one letter more: for whoever builds it up. */
+export const EMPTY_HASH = WORD_SEED;
+export const extendHash = (hash: number, unit: number): number => Math.imul(hash ^ unit, PRIME);
+
 /** FNV-1a over code units, all 32 bits. */
 export const hashUnits = (units: Uint16Array, from: number, to: number): number => {
   let hash = WORD_SEED;

@@ -1,12 +1,14 @@
-import { WORD_BOUND, hashUnits } from './hash.js';
+import { EMPTY_HASH, WORD_BOUND, extendHash, hashUnits } from './hash.js';
 import { costOf, type Lexicon } from './lexicon.js';
 
 const PIECE_BOUND = 16;
-const NO_WORD = 1e9;
 /** A piece costs this much beside its own surprise, so that few long pieces beat many short ones. */
 const PIECE_COST = 24;
-/** Above this many points per letter a cut is no better than chance. */
-const COST_PER_LETTER = 26;
+/** A letter of no known word; no sum of the others is the same. */
+const STRAY_COST = 60.5;
+/** Points per letter above which a cut is no better than chance: of one word without spaces, of letters set apart. */
+export const WHOLE_WORD_BOUND = 26;
+export const SPACED_BOUND = 50;
 
 const BAR_AS_I = new Map<number, number>();
 for (const [sign, letter] of [
@@ -100,32 +102,51 @@ const best = new Float64Array(WORD_BOUND + 1);
 const cameFrom = new Uint8Array(WORD_BOUND + 1);
 const ends = new Uint8Array(WORD_BOUND);
 
-/** Cuts letters without spaces into known words: gives how many, their ends (counted from `from`) in `cutEnds`; 0 = no good cut. */
-export const cutWords = (units: Uint16Array, from: number, to: number, lexicon: Lexicon): number => {
+/** Where the pieces of the last cut end, counted from its beginning. Read it before the next cut. */
+export const cutEnds: Readonly<Uint8Array> = ends;
+
+/**
+ * Cuts letters without spaces into words: gives how many, 0 where no cut costs less than `bound` for each letter. Letters
+ * that belong to no known word cost much, and neighbours among them stay together.
+ */
+export const cutWords = (
+  units: Uint16Array,
+  from: number,
+  to: number,
+  lexicon: Lexicon,
+  bound: number,
+): number => {
   const length = to - from;
-  best.fill(NO_WORD, 1, length + 1);
+  best.fill(Number.POSITIVE_INFINITY, 1, length + 1);
   best[0] = 0;
   for (let start = 0; start < length; start++) {
     const before = best[start]!;
-    if (before >= NO_WORD) continue;
-    const bound = Math.min(length, start + PIECE_BOUND);
-    for (let end = start + 1; end <= bound; end++) {
-      const value = lexicon.find(hashUnits(units, from + start, from + end));
-      const cost = costOf(value);
-      if (value === 0 || cost === 0) continue;
-      const total = before + cost + PIECE_COST;
-      if (total < best[end]!) {
-        best[end] = total;
-        cameFrom[end] = start;
-      }
+    improve(start, start + 1, before + STRAY_COST);
+    const last = Math.min(length, start + PIECE_BOUND);
+    let hash = EMPTY_HASH;
+    for (let end = start + 1; end <= last; end++) {
+      hash = extendHash(hash, units[from + end - 1]!);
+      const cost = costOf(lexicon.find(hash));
+      if (cost > 0) improve(start, end, before + cost + PIECE_COST);
     }
   }
-  if (best[length]! > COST_PER_LETTER * length) return 0;
+  return best[length]! > bound * length ? 0 : collectEnds(length);
+};
+
+const improve = (start: number, end: number, cost: number): void => {
+  if (cost >= best[end]!) return;
+  best[end] = cost;
+  cameFrom[end] = start;
+};
+
+const collectEnds = (length: number): number => {
   let count = 0;
-  for (let end = length; end > 0; end = cameFrom[end]!) ends[count++] = end;
+  let strayBefore = false;
+  for (let end = length; end > 0; end = cameFrom[end]!) {
+    const stray = best[end]! - best[cameFrom[end]!]! === STRAY_COST;
+    if (!(stray && strayBefore)) ends[count++] = end;
+    strayBefore = stray;
+  }
   ends.subarray(0, count).reverse();
   return count;
 };
-
-/** Where the pieces of the last cut end. Read it before the next cut. */
-export const cutEnds: Readonly<Uint8Array> = ends;

@@ -12,9 +12,12 @@ const EXPLICIT_WEIGHT = 1.5;
 const SELF_HARM_WEIGHT = 1;
 const CHILDHOOD_WEIGHT = 1.2;
 const CHILDHOOD_BOUND = 4;
-/** Where harmless texts about children end, in the logits of `sexual`, and what brings the learned ones to that scale. */
+/** Between these logits of `sexual` a text turns from one about children to one that must not be. */
 const SEXUAL_GATE = -1.5;
-const LEARNED_SHIFT = 4;
+const SEXUAL_BOUND = 1.2;
+const BEYOND_BOUND = 0.05;
+/** Brings what was learned from requests to the same scale. */
+const LEARNED_SHIFT = 6.2;
 /** Fewer features than this say too little to be judged at full strength. */
 export const FEATURES_MIN = 12;
 
@@ -35,11 +38,12 @@ export const windowLogits = (
 };
 
 /**
- * Without a sign of a child there is nothing to find. With one, it is found as far as the text is sexual, by its words or
- * by what such requests are like; where it is neither, no number of children makes it so.
+ * Without a sign of a child there is nothing to find. With one, it is found as far as the text is sexual, up to a point:
+ * no explicit word makes anyone younger, and no number of children makes a text sexual. Or it reads like such requests.
  */
 const minorsLogit = (sexual: number, learned: number, childhood: number): number => {
   if (childhood === 0) return LOWEST;
-  const base = Math.max(sexual, learned + LEARNED_SHIFT);
-  return base + CHILDHOOD_WEIGHT * Math.min(CHILDHOOD_BOUND, childhood) - 2 * Math.max(0, SEXUAL_GATE - base);
+  const bounded = sexual > SEXUAL_BOUND ? SEXUAL_BOUND + (sexual - SEXUAL_BOUND) * BEYOND_BOUND : sexual;
+  const both = bounded + CHILDHOOD_WEIGHT * Math.min(CHILDHOOD_BOUND, childhood);
+  return Math.max(both - 2 * Math.max(0, SEXUAL_GATE - sexual), learned + LEARNED_SHIFT);
 };

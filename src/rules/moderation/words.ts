@@ -1,7 +1,15 @@
 import { WORD_BOUND, hashUnits } from './hash.js';
 import type { Lexicon } from './lexicon.js';
 import { Kind, type Token } from './reader.js';
-import { collapseRuns, cutEnds, cutWords, readSigns, readStretched } from './spelling.js';
+import {
+  collapseRuns,
+  cutEnds,
+  cutWords,
+  readSigns,
+  readStretched,
+  SPACED_BOUND,
+  WHOLE_WORD_BOUND,
+} from './spelling.js';
 
 /** Who takes the words of a text, in their order. */
 export interface WordSink {
@@ -56,7 +64,8 @@ export class Words {
     end: number,
   ): void {
     if (to - from === 1 && !stretched) {
-      if (gap !== 1 || this.#singlesLength === WORD_BOUND) this.#takeSingles();
+      if (gap !== 1) this.#takeSingles();
+      else if (this.#singlesLength === WORD_BOUND) this.#takeMostSingles();
       this.#singles[this.#singlesLength++] = units[from]!;
       this.#singlesEnd = end;
       return;
@@ -82,7 +91,24 @@ export class Words {
   #takeJoined(length: number): void {
     const end = this.#singlesEnd;
     const { length: readLength, known } = readSigns(this.#singles, 0, length, spelt, this.#lexicon);
-    if (known || !this.#giveCut(spelt, 0, readLength, false, end)) this.#give(spelt, 0, readLength, end);
+    const count = known ? 0 : cutWords(spelt, 0, readLength, this.#lexicon, SPACED_BOUND);
+    if (count < 2) this.#give(spelt, 0, readLength, end);
+    else this.#givePieces(spelt, 0, count, end);
+  }
+
+  /** There is no more room: all words but the last are taken, which may go on. */
+  #takeMostSingles(): void {
+    const { length } = readSigns(this.#singles, 0, WORD_BOUND, spelt, this.#lexicon);
+    const count = cutWords(spelt, 0, length, this.#lexicon, SPACED_BOUND);
+    const kept = count < 2 || length < WORD_BOUND ? 0 : length - cutEnds[count - 2]!;
+    if (kept === 0 || kept > WORD_BOUND / 2) {
+      this.#takeSingles();
+      return;
+    }
+    this.#spacedOut = true;
+    this.#givePieces(spelt, 0, count - 1, this.#singlesEnd);
+    this.#singles.copyWithin(0, WORD_BOUND - kept);
+    this.#singlesLength = kept;
   }
 
   #takeWord(units: Uint16Array, from: number, to: number, stretched: boolean, end: number): void {
@@ -99,7 +125,7 @@ export class Words {
         return;
       }
       this.#sink.variant(spelt, 0, collapseRuns(units, from, to, spelt));
-    } else if (to - from >= CUT_MIN && this.#giveCut(units, from, to, true, end)) return;
+    } else if (to - from >= CUT_MIN && this.#giveCut(units, from, to, end)) return;
     this.#sink.word(units, from, to, hash, 0, end);
   }
 
@@ -155,17 +181,22 @@ export class Words {
     return true;
   }
 
-  #giveCut(units: Uint16Array, from: number, to: number, alsoWhole: boolean, end: number): boolean {
-    const count = cutWords(units, from, to, this.#lexicon);
+  #giveCut(units: Uint16Array, from: number, to: number, end: number): boolean {
+    const count = cutWords(units, from, to, this.#lexicon, WHOLE_WORD_BOUND);
     if (count < 2) return false;
-    if (alsoWhole) this.#sink.variant(units, from, to);
+    this.#sink.variant(units, from, to);
+    this.#givePieces(units, from, count, end);
+    return true;
+  }
+
+  /** The first pieces of the last cut. */
+  #givePieces(units: Uint16Array, from: number, count: number, end: number): void {
     let start = from;
     for (let piece = 0; piece < count; piece++) {
       const pieceEnd = from + cutEnds[piece]!;
       this.#give(units, start, pieceEnd, end);
       start = pieceEnd;
     }
-    return true;
   }
 
   #give(units: Uint16Array, from: number, to: number, end: number): void {

@@ -1,3 +1,4 @@
+import type { Match } from '../../core/review.js';
 import { severityOf, type GatewayJudgement } from './decide.js';
 
 /** One judgement of a whole exchange, from those of its sides; of equally severe ones the earlier stands (D31). */
@@ -8,10 +9,19 @@ export const joinJudgements = (first: GatewayJudgement, second: GatewayJudgement
   return {
     ...winner,
     triggeredCategories: [...new Set([...first.triggeredCategories, ...second.triggeredCategories])],
-    matches: [...first.matches, ...second.matches],
+    matches: distinct([...first.matches, ...second.matches]),
     redactions: first.redactions + second.redactions,
     candidate: moreSevere(first.candidate, second.candidate),
   };
+};
+
+/** An answer that was asked for twice may be found out twice, for the same thing. */
+const distinct = (matches: readonly Match[]): readonly Match[] => {
+  const seen = new Set<string>();
+  return matches.filter(({ kind, direction, name }) => {
+    const key = `${kind} ${direction} ${name}`;
+    return !seen.has(key) && seen.add(key);
+  });
 };
 
 /** What was done outweighs what was only recorded. */

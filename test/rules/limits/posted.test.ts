@@ -64,6 +64,17 @@ t.test(
         t.equal(used(told, 'organization', 'tpd'), 70);
       });
 
+      t.test(`${name}: one that was refused here before counts no more in its key`, async (t) => {
+        const request = requestWith({ ids: ids(), org: { rpm: 0 } });
+        t.equal((await limiter.admit(request)).outcome, 'refused');
+        await limiter.settle(settleOf(request, 70, null, { startedAgoMs: 400 }));
+        const told = await limiter.read(request);
+        for (const scope of ['organization', 'project', 'key'] as const) {
+          t.equal(used(told, scope, 'rpm'), 1);
+          t.equal(used(told, scope, 'tpm'), 70);
+        }
+      });
+
       t.test(`${name}: an admission that had reached the limiter after all counts once`, async (t) => {
         const request = requestWith({ ids: ids(), tokens: 100 });
         await limiter.admit(request);

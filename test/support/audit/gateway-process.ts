@@ -74,7 +74,10 @@ export const startGatewayProcess = async (
     return (await finished).code;
   };
   t.teardown(() => end('SIGKILL').then(() => undefined));
-  const listening = (): string | undefined => out().split('\n').find((line) => line.includes('"listening"'));
+  const listening = (): string | undefined =>
+    out()
+      .split('\n')
+      .find((line) => line.includes('"listening"'));
   await until(
     () => {
       if (child.exitCode !== null) throw new Error(`The gateway ended: ${out()} ${err()}`);
@@ -106,7 +109,9 @@ export const startGatewayProcess = async (
         .filter((one) => one.name === name && Object.entries(labels).every(([k, v]) => one.labels[k] === v))
         .reduce((sum, { value }) => sum + value, 0);
     },
-    kill: async () => void (await end('SIGKILL')),
+    kill: async () => {
+      await end('SIGKILL');
+    },
     stop: () => end('SIGTERM'),
   };
 };

@@ -2,13 +2,13 @@ import type { Test } from 'tap';
 import { until } from '../gateway.js';
 import {
   checkArrivals,
+  deduplicating,
   failAtRandom,
   failNoMore,
-  linesOf,
+  gather,
   seeded,
   startTargets,
   verifyChain,
-  type Target,
 } from './arrivals.js';
 import { auditConfig, createExport, folderFor, startGatewayProcess } from './gateway-process.js';
 import { pace, Traffic } from './traffic.js';
@@ -23,21 +23,6 @@ export interface KillRun {
 }
 
 const MOST_AT_ONCE = 100;
-
-/** Waits until a destination has everything that clients saw. Looks only when more has come: looking takes long. */
-const gather = async (target: Target, promised: ReadonlySet<string>, withinMs: number): Promise<void> => {
-  let known = -1;
-  const missing = new Set(promised);
-  const look = (): boolean => {
-    const events = target.events();
-    for (const { request_id } of events.slice(Math.max(0, known))) missing.delete(String(request_id));
-    known = events.length;
-    return missing.size === 0;
-  };
-  await until(look, `${target.name} has everything`, withinMs).catch(() => undefined);
-};
-
-const sorted = (target: Target) => [...target.events()].sort((a, b) => Number(a['seq']) - Number(b['seq']));
 
 /** Requests go on while destinations fail at random and the gateway is killed again and again. */
 export const surviveKills = async (t: Test, run: KillRun): Promise<void> => {
@@ -79,15 +64,14 @@ export const surviveKills = async (t: Test, run: KillRun): Promise<void> => {
 
   failNoMore(targets);
   const promised = new Set(seen.keys());
-  const quick = targets.filter(({ type }) => type !== 's3');
-  await Promise.all(quick.map((target) => gather(target, promised, run.deliverMs)));
-  // The store is sent to once a minute; a shutdown does not wait for that.
-  const code = await gateway.stop();
-  t.equal(code, 0, 'the gateway ends in peace');
+  const [store, ...others] = [...targets].sort(({ type }) => (type === 's3' ? -1 : 1));
+  await gather(others, promised, run.deliverMs);
+  // The store is sent to once a minute, but a shutdown does not wait for that; one that failed just now is tried by the next start.
+  t.equal(await gateway.stop(), 0, 'the gateway ends in peace');
+  if (!(await gather([store!], promised, 0))) await (await startGatewayProcess(t, folder, config)).stop();
 
   for (const target of targets) checkArrivals(t, target, promised);
-  for (const target of targets.filter(({ type }) => type === 's3' || type === 'elastic'))
-    await verifyChain(t, folder, target.name, [linesOf(sorted(target))]);
+  for (const target of targets) if (deduplicating.has(target.type)) await verifyChain(t, folder, target);
   t.ok(
     [200, 400, 502].every((status) => [...seen.values()].includes(status)),
     'replies of every kind were among them',

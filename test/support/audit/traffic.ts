@@ -10,7 +10,12 @@ interface Kind {
 }
 
 const message = (text: string, more: object = {}): string =>
-  JSON.stringify({ model: 'sim-small', max_tokens: 20, messages: [{ role: 'user', content: text }], ...more });
+  JSON.stringify({
+    model: 'sim-small',
+    max_tokens: 20,
+    messages: [{ role: 'user', content: text }],
+    ...more,
+  });
 
 /** Every way in which an admitted request may end. */
 const kinds: readonly Kind[] = [
