@@ -188,7 +188,7 @@ export const createGeneration = (config: Config, ground: Ground): Generation => 
       spikes: policing.spikes,
       configOf: (organizationId) => {
         const compiled = policing.configs.get(organizationId);
-        return compiled instanceof Promise ? null : compiled.config;
+        return compiled instanceof Promise ? compiled.then(({ config: own }) => own) : compiled.config;
       },
       events: config.audit.events,
       metrics: metrics.policing,

@@ -1,6 +1,6 @@
 import type { Config } from './config/schema.js';
 import { systemClock } from './core/clock.js';
-import { alwaysBlocked, type Category } from './core/review.js';
+import { alwaysBlocked } from './core/review.js';
 import type { AskParts } from './endpoints/ask.js';
 import { createModelAsker } from './endpoints/ask-model.js';
 import { createReview, type OpenReview, type ReviewParts } from './endpoints/review/review.js';
@@ -72,7 +72,7 @@ export const createReviewing = (
   const { moderation, policies } = config;
   const review: ReviewParts = {
     engine: engineOf(config, ground.embedded, metrics),
-    threshold: thresholdsOf(moderation) as (category: Category | string) => number,
+    threshold: thresholdsOf(moderation),
     judge: judgeOf(config, parts),
     onJudgeError: policies.judge.kind === 'model' ? policies.judge.on_error : 'open',
     onUnavailable: () => metrics.policing.fault('judge'),

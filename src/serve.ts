@@ -175,7 +175,7 @@ const admit = async (
   { admit: take, witness }: WalkParts,
 ): Promise<Lease> => {
   if (call.route.limits !== 'inference') return take(call, demand);
-  witness.admits(call.principal.organization.id);
+  await witness.admits(call.principal.organization.id);
   try {
     return witness.attend(await take(call, demand), trip);
   } catch (error) {

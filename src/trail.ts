@@ -21,13 +21,14 @@ export interface TrailGround {
   readonly audit: Audit;
   readonly book: SinkBook;
   readonly trail: Trail;
-  /** The sinks of an organization are others now. */
-  readonly sinksChanged: (organizationId: string) => void;
+  /** The sinks of an organization are others now; resolves when the next event finds them so. */
+  readonly sinksChanged: (organizationId: string) => Promise<void>;
   close(): Promise<void>;
 }
 
 const PAGE = 100;
 const LAST_DELIVERIES_MS = 5_000;
+const READ_AGAIN_MS = 5_000;
 
 export const openTrail = async (
   config: Config,
@@ -49,7 +50,9 @@ export const openTrail = async (
   };
   const statuses = new SinkStatusWriter({ records, log });
   const { audit: measure } = metrics.policing;
+  const current = new Set<string>();
   const onSinkStatus = (status: SinkStatus): void => {
+    if (!current.has(status.sinkId)) return; // deleted meanwhile
     statuses.note(status);
     measure.sink(status.sinkId, {
       queued: status.queued,
@@ -84,14 +87,23 @@ export const openTrail = async (
     log,
     organizations: () => idsOf(accounts),
   });
-  const sinks = await followSinks(accounts, book, audit, log);
+  const sinks = await followSinks(accounts, book, log, (specs) => {
+    const ids = new Set(specs.map(({ id }) => id));
+    for (const id of current)
+      if (!ids.has(id)) {
+        current.delete(id);
+        measure.forget(id);
+      }
+    for (const id of ids) current.add(id);
+    audit.setSinks(specs);
+  });
   return {
     audit,
     book,
     trail: { steps: (facts) => [outbox.step(facts)], committed: (partition) => outbox.moveSoon(partition) },
     sinksChanged: sinks.changed,
     async close() {
-      sinks.stop();
+      await sinks.stop();
       await outbox.close();
       await audit.close(LAST_DELIVERIES_MS);
       await statuses.close();
@@ -109,24 +121,43 @@ const idsOf = async (accounts: Accounts): Promise<readonly string[]> => {
   }
 };
 
-/** Keeps the worker told of every organization's sinks, whichever replica changed them. */
-const followSinks = async (accounts: Accounts, book: SinkBook, audit: Audit, log: Log) => {
-  const { records } = accounts;
+/** Tells of every organization's sinks, whichever replica changed them. */
+const followSinks = async (
+  accounts: Accounts,
+  book: SinkBook,
+  log: Log,
+  told: (specs: readonly SinkSpec[]) => void,
+) => {
   const known = new Map<string, readonly SinkSpec[]>();
-  const tell = (): void => audit.setSinks([...known.values()].flat());
-  const read = async (organizationIds: readonly string[]): Promise<void> => {
+  // A sink that is not told of is forgotten with its place, so nothing is told before every organization was read.
+  let isWhole = false;
+  let again: NodeJS.Timeout | null = null;
+  let turn = Promise.resolve();
+  const readNow = async (changed: string | null): Promise<void> => {
+    if (again) clearTimeout(again);
     try {
-      for (const id of organizationIds) known.set(id, await openSinks(book, id));
-      tell();
+      const ids = isWhole && changed !== null ? [changed] : await idsOf(accounts);
+      for (const id of ids) known.set(id, await openSinks(book, id));
+      isWhole = true;
+      told([...known.values()].flat());
     } catch (error) {
+      isWhole = false;
+      again = setTimeout(() => void read(null), READ_AGAIN_MS).unref();
       log.warn({ err: error }, 'the sinks could not be read; those known so far go on');
     }
   };
-  await read(await idsOf(accounts));
-  const stop = watch(records, (organizationId) => {
-    void (organizationId === null ? idsOf(accounts).then(read, () => undefined) : read([organizationId]));
-  });
-  return { changed: (organizationId: string) => void read([organizationId]), stop };
+  /** One after the other, so that the latest state is told last. */
+  const read = (changed: string | null): Promise<void> => (turn = turn.then(() => readNow(changed)));
+  const unwatch = watch(accounts.records, (changed) => void read(changed));
+  await read(null);
+  return {
+    changed: read,
+    async stop() {
+      unwatch();
+      await turn;
+      if (again) clearTimeout(again);
+    },
+  };
 };
 
 const watch = (records: Records, changed: (organizationId: string | null) => void): (() => void) =>

@@ -12,8 +12,8 @@ import type { Trip } from './trip.js';
 export interface WitnessParts {
   readonly recorder: Recorder;
   readonly spikes: SpikeLedger;
-  /** The configuration of an organization; null = not known here yet. */
-  readonly configOf: (organizationId: string) => GatewayConfig | null;
+  /** The configuration of an organization: at once where it is known here. */
+  readonly configOf: (organizationId: string) => GatewayConfig | Promise<GatewayConfig>;
   /** Whether plain allows are told of too. */
   readonly events: 'all' | 'acted';
   readonly metrics: PolicingMetrics;
@@ -23,8 +23,8 @@ export interface WitnessParts {
 
 /** Sees every admitted inference request to its end, and tells of it exactly once. */
 export interface Witness {
-  /** Throws where an organization's trail must be complete and there is no room for more of it. */
-  admits(organizationId: string): void;
+  /** Rejects where an organization's trail must be complete and there is no room for more of it. */
+  admits(organizationId: string): Promise<void>;
   /** The lease whose settlement leaves a trace: the event is safe before the reply ends. */
   attend(lease: Lease, trip: Trip): Lease;
   /** A request that a quota kept out. */
@@ -53,9 +53,18 @@ export const createWitness = (parts: WitnessParts): Witness => {
     parts.metrics.redactions(found.redactions);
   };
 
+  /** null = it cannot be told now, which must not cost the event. */
+  const knownConfig = async (organizationId: string): Promise<GatewayConfig | null> => {
+    try {
+      return await configOf(organizationId);
+    } catch {
+      return null;
+    }
+  };
+
   const conclude = async (trip: Trip): Promise<void> => {
     const organizationId = trip.caller!.principal.organization.id;
-    const config = configOf(organizationId);
+    const config = await knownConfig(organizationId);
     const judgement = trip.meter.judgement as GatewayJudgement | null;
     if (judgement) count(judgement);
     if (judgement && config) noteJudgement(spikes, organizationId, config, judgement);
@@ -64,8 +73,8 @@ export const createWitness = (parts: WitnessParts): Witness => {
   };
 
   return {
-    admits(organizationId) {
-      if (recorder.open || configOf(organizationId)?.org_controls.audit_logs !== true) return;
+    async admits(organizationId) {
+      if (recorder.open || !(await configOf(organizationId)).org_controls.audit_logs) return;
       throw new GatewayError(
         'audit_unavailable',
         'The audit trail is full, and this organization requires it.',
@@ -92,7 +101,7 @@ export const createWitness = (parts: WitnessParts): Witness => {
       if (reason === undefined) return;
       const { principal } = trip.caller!;
       await record({
-        ...factsOf(trip, configOf(principal.organization.id), null, parts.clock),
+        ...factsOf(trip, await knownConfig(principal.organization.id), null, parts.clock),
         decision: 'refuse',
         effective_decision: 'refuse',
         enforced: true,

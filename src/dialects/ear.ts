@@ -96,16 +96,15 @@ const REPEATED: Readonly<Record<string, BlockKind>> = {
 const maskIn = (value: unknown, guard: Guard): unknown => {
   if (Array.isArray(value)) return value.map((each) => maskIn(each, guard));
   if (!isObject(value)) return value;
-  let changed = false;
-  const masked: Json = Object.fromEntries(
-    Object.entries(value).map(([key, member]) => {
-      const { [key]: kind } = REPEATED;
-      if (!kind || typeof member !== 'string') return [key, maskIn(member, guard)];
-      const text = guard.mask(kind, member);
-      changed ||= text !== member;
-      return [key, text];
-    }),
-  );
+  const members = Object.entries(value).map(([key, member]) => {
+    const { [key]: kind } = REPEATED;
+    return [
+      key,
+      kind && typeof member === 'string' ? guard.mask(kind, member) : maskIn(member, guard),
+    ] as const;
+  });
+  const masked: Json = Object.fromEntries(members);
+  const changed = members.some(([key, member]) => typeof member === 'string' && member !== value[key]);
   return changed ? unlikely(masked) : masked;
 };
 

@@ -70,19 +70,19 @@ export class GuardedTrack implements Track {
   }
 
   go(out: Splice): Standing {
-    let standing: Standing = 'open';
+    const at = { standing: 'open' as Standing };
     this.#hold.release(({ frame, repeats }, said, texts) => {
-      if (standing !== 'open') return;
+      if (at.standing !== 'open') return;
       this.#begun ||= said.some(({ text }) => text !== '');
       const told = this.#told(frame, repeats, said, texts);
       this.#ear.left(told, said, texts);
-      standing = this.#track.take(told, out);
+      at.standing = this.#track.take(told, out);
     });
-    if (standing === 'open' && this.#guard.stop) {
+    if (at.standing === 'open' && this.#guard.stop) {
       this.#refusing = true;
       return 'complete';
     }
-    return standing;
+    return at.standing;
   }
 
   cease(out: Splice): Standing {

@@ -89,13 +89,11 @@ export class Hold<Item> {
   /** An edit's own text goes where it begins; what it covers is left out. */
   #changed(said: readonly Said[], from: number): readonly string[] | null {
     let at = from;
-    let changed = false;
     const texts = said.map(({ text, path }) => {
       const start = at;
       at += text.length;
       const within = path === null ? [] : this.#edits.filter((edit) => edit.from < at && edit.to > start);
       if (within.length === 0) return text;
-      changed = true;
       let result = '';
       let kept = start;
       for (const edit of within) {
@@ -104,6 +102,6 @@ export class Hold<Item> {
       }
       return result + text.slice(kept - start);
     });
-    return changed ? texts : null;
+    return texts.some((text, i) => text !== said[i]!.text) ? texts : null;
   }
 }

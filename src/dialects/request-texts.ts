@@ -19,13 +19,9 @@ const list =
   (walk: Walk): Walk =>
   (value, role, at, visit) => {
     if (!Array.isArray(value)) return value;
-    let changed = false;
-    const after = value.map((each: unknown, i) => {
-      const result = walk(each, role, `${at}.${i}`, visit);
-      changed ||= result !== each;
-      return result;
-    });
-    return changed ? after : value;
+    const before: readonly unknown[] = value;
+    const after = before.map((each, i) => walk(each, role, `${at}.${i}`, visit));
+    return after.some((each, i) => each !== before[i]) ? after : before;
   };
 
 const text: Walk = (value, role, at, visit) =>

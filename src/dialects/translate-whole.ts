@@ -48,10 +48,8 @@ export const guardWhole = async (
   hold.end();
   while (guard.pending) await guard.pending;
   const texts: string[] = [];
-  let changed = false;
   hold.release((each, _said, edited) => {
     texts.push(edited?.[0] ?? each.text);
-    changed ||= edited !== null;
   });
   const { stop } = guard;
   if (stop) {
@@ -63,7 +61,7 @@ export const guardWhole = async (
     } as const;
     return { usage, stop, seal: sealed(refuseWhole(dialect.name, [start], stop, usage, request)) };
   }
-  if (!changed) return asItCame;
+  if (texts.every((text, i) => text === said[i]!.text)) return asItCame;
   const told = Buffer.from(JSON.stringify(setTexts(body, said, texts)));
   return { usage, stop, seal: (fields) => dialect.seal(told, fields, shownModel) };
 };

@@ -95,7 +95,7 @@ const streamReply = (exchange: Exchange, parts: InferenceParts): StreamReply => 
   const { call, request, target, answer, shownModel, estimatedInputTokens, review } = exchange;
   demandStream(exchange);
   const guard = review.guard(false, false);
-  const hooks: RelayHooks = {
+  const hooks: Omit<RelayHooks, 'instead'> = {
     shownModel,
     guard,
     usage: (usage) => {
@@ -111,9 +111,13 @@ const streamReply = (exchange: Exchange, parts: InferenceParts): StreamReply => 
       call.meter.truncated = true;
     },
     brokenOff: () => settleBill(call.meter, call.lease, parts.usdPerCredit).catch(() => undefined),
-    ...(review.mayAsk && { instead: () => streamInstead(exchange, guard, hooks, parts) }),
   };
-  const stage = target.bridge.stream(request, hooks, estimatedInputTokens);
+  const instead = () => streamInstead(exchange, guard, hooks, parts);
+  const stage = target.bridge.stream(
+    request,
+    review.mayAsk ? { ...hooks, instead } : hooks,
+    estimatedInputTokens,
+  );
   call.meter.live = () => stage.usage;
   return {
     kind: 'stream',
@@ -129,7 +133,7 @@ const streamReply = (exchange: Exchange, parts: InferenceParts): StreamReply => 
 const streamInstead = async (
   exchange: Exchange,
   guard: Guard,
-  hooks: RelayHooks,
+  hooks: Omit<RelayHooks, 'instead'>,
   parts: InferenceParts,
 ): Promise<Buffer | null> => {
   const instruction = guard.stop?.instruction;
@@ -139,11 +143,10 @@ const streamInstead = async (
   try {
     const second = await exchange.again(instruction);
     demandStream(second);
-    const { instead, ...rest } = hooks;
     const stage = second.target.bridge.stream(
       second.request,
       {
-        ...rest,
+        ...hooks,
         shownModel: second.shownModel,
         guard: exchange.review.guard(true, true),
         usage: (usage) => {

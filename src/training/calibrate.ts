@@ -1,7 +1,8 @@
 import { SUSPICION_STEPS, stepOf } from '../rules/moderation/calibration.js';
 import { modelCategories, type Calibration, type Model } from '../rules/moderation/model.js';
-import { LOWEST } from '../rules/moderation/peaks.js';
 import { Scan } from '../rules/moderation/scan.js';
+import { MINORS_THRESHOLD } from './align-minors.js';
+import { logitsOf, quantile } from './logits.js';
 import type { Row } from './rows.js';
 
 /** One harmless text in two hundred reaches the threshold, score 0.5; one in twenty the score 0.1. */
@@ -21,32 +22,14 @@ const DELTA = 4;
 /** `illicit` stops nothing by default, so it has no part in how much waits. */
 const COUNTED = modelCategories.flatMap((category, index) => (category === 'illicit' ? [] : [index]));
 
-/** Too few harmless texts speak of children to tell: by hand, a sexual text with one sure sign or several weak ones. */
 const MINORS = modelCategories.indexOf('sexual/minors');
-const MINORS_THRESHOLD = 1.6;
 const MINORS_WIDTH = 1.5;
 /** Sources of which only every so-many-th row counts: lists of words and glosses are not what people send. */
 const SELDOM: Readonly<Record<string, number>> = { lemma: 6, wordnet: 3, 'identity-templates': 4 };
 
-/** Text logits of the model, row by row. */
-export const logitsOf = (model: Model, texts: readonly string[]): Float64Array[] => {
-  const scan = new Scan(model);
-  return texts.map((text) => {
-    scan.reset();
-    scan.read(text);
-    scan.finish();
-    const logits = new Float64Array(modelCategories.length);
-    scan.peaks.blendInto(logits);
-    return logits;
-  });
-};
-
 export const calibrate = (model: Model, rows: readonly Row[]): Calibration => {
   const harmless = rows.filter(({ source }, index) => index % (SELDOM[source] ?? 1) === 0);
-  const logits = logitsOf(
-    model,
-    harmless.map(({ text }) => text),
-  );
+  const logits = logitsOf(model, harmless);
   const columns = modelCategories.map((_, category) => logits.map((row) => row[category]!).sort(ascending));
   const pairs = columns.map((column, category) => {
     const [threshold, near] = [quantile(column, 1 - FALSE_ALARMS), quantile(column, 1 - NEAR_ALARMS)];
@@ -63,10 +46,6 @@ export const calibrate = (model: Model, rows: readonly Row[]): Calibration => {
 };
 
 const ascending = (one: number, other: number): number => one - other;
-
-/** Of values in rising order. */
-const quantile = (sorted: readonly number[], share: number): number =>
-  sorted[Math.min(sorted.length - 1, Math.max(0, Math.floor(sorted.length * share)))] ?? 0;
 
 /** Reads harmless texts in small pieces, and sets the bars so that of each step only so many are held. */
 const findSuspicions = (model: Model, harmless: readonly Row[]): number[][] => {

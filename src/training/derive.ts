@@ -25,6 +25,9 @@ export const deriveRows = (rows: readonly Row[]): Row[] => {
   return [...fillTemplates(random), ...mixDocuments(rows, random), ...disguiseRows(rows, random)];
 };
 
+/** Harmless sentences that look like others. */
+export const listLookalikes = (): Row[] => fillTemplates(seedRandom(SEED)).filter(isHarmless);
+
 const fillTemplates = (random: Random): Row[] =>
   templates.flatMap(({ text, yes, unknown, count }) => {
     const texts = new Set(Array.from({ length: count }, () => fillSlots(text, random)));

@@ -2,8 +2,9 @@ import { BUCKETS } from '../rules/moderation/hash.js';
 import { Lexicon } from '../rules/moderation/lexicon.js';
 import { assembleModel, modelCategories, type ModelParts } from '../rules/moderation/model.js';
 import { preparePhrases } from '../rules/moderation/evidence.js';
+import { alignMinors } from './align-minors.js';
 import { calibrate } from './calibrate.js';
-import { deriveRows } from './derive.js';
+import { deriveRows, listLookalikes } from './derive.js';
 import { makeExamples, type ExampleSet } from './examples.js';
 import { quantise } from './quantise.js';
 import { seedRandom } from './random.js';
@@ -38,9 +39,10 @@ export const trainModel = (rows: readonly Row[], { calibration, say }: TrainingO
   });
   const quantised = quantise(lines);
   const words = markMasked(vocabulary.words, quantised);
-  const raw = { ...vocabulary, words, ...quantised };
-  const model = assembleModel({ ...raw, thresholds: [], slopes: [], suspicions: [] }, 'in training');
-  return { ...raw, ...calibrate(model, calibration) };
+  const raw = { ...vocabulary, ...quantised, words, thresholds: [], slopes: [], suspicions: [] };
+  const model = assembleModel(raw, 'in training');
+  const biases = alignMinors(model, [calibration, listLookalikes()]);
+  return { ...raw, biases, ...calibrate({ ...model, biases }, calibration) };
 };
 
 const fitCategory = (rows: readonly Row[], examples: ExampleSet, category: number): Line => {

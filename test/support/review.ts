@@ -1,5 +1,7 @@
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import type { ConfigInput } from '../../src/config/schema.js';
 import type { DialectName } from '../../src/dialects/dialect.js';
 import { anthropicCaller } from '../clients/callers/anthropic.js';
@@ -7,7 +9,7 @@ import { chatCaller } from '../clients/callers/chat.js';
 import { responsesCaller } from '../clients/callers/responses.js';
 import type { Caller } from '../clients/scenarios.js';
 import { startTalker, type Talker } from '../walks/review/talker.js';
-import { runGateway, type Running } from './gateway.js';
+import { runGateway, testConfig } from './gateway.js';
 
 export const formats: readonly DialectName[] = ['messages', 'chat', 'responses'];
 
@@ -27,7 +29,8 @@ export interface Client {
 export type Json = Readonly<Record<string, unknown>>;
 
 /** Several organizations behind one gateway, in front of an upstream that says what it is told to. */
-export interface Desk extends Running {
+export interface Desk {
+  readonly url: string;
   readonly talker: Talker;
   /** A client library with its own retries, for one organization. */
   client(house: string, format: DialectName, headers?: Record<string, string>): Client;
@@ -98,6 +101,18 @@ const open = (
   return format === 'chat' ? chatCaller(client) : responsesCaller(client);
 };
 
+/** An administrator's request was not granted. */
+export class Refused extends Error {
+  readonly status: number;
+  readonly json: Json;
+
+  constructor(what: string, status: number, json: Json) {
+    super(`${what}: ${status} ${JSON.stringify(json)}`);
+    this.status = status;
+    this.json = json;
+  }
+}
+
 export const openDesk = async (
   t: Owner,
   houses: Readonly<Record<string, House>>,
@@ -105,23 +120,57 @@ export const openDesk = async (
 ): Promise<Desk> => {
   const talker = await startTalker();
   t.teardown(() => talker.close());
-  const running = await runGateway(t, { ...housesConfig(houses, talker.url), ...changes });
-  return { ...running, talker, ...deskOf(running) };
+  const { url } = await runGateway(t, { ...housesConfig(houses, talker.url), ...changes });
+  return deskOf(url, talker);
+};
+
+export interface DistantDesk extends Desk {
+  /** How long the gateway's loop was held up at most since this was last asked. */
+  heldMs(): Promise<number>;
+}
+
+/** The same with the gateway in a process of its own. */
+export const openDistantDesk = async (
+  t: Owner,
+  houses: Readonly<Record<string, House>>,
+): Promise<DistantDesk> => {
+  const talker = await startTalker();
+  t.teardown(() => talker.close());
+  const child = fork(new URL('../walks/review/gateway-child.js', import.meta.url));
+  const hear = async (word: unknown): Promise<Readonly<Record<string, number>>> => {
+    child.send(word as object);
+    return (await once(child, 'message'))[0] as Record<string, number>;
+  };
+  const { port } = await hear(await testConfig(housesConfig(houses, talker.url)));
+  t.teardown(async () => {
+    const exited = once(child, 'exit');
+    child.send('close');
+    await exited;
+  });
+  return {
+    ...deskOf(`http://127.0.0.1:${port}`, talker),
+    heldMs: async () => (await hear('held'))['heldMs']!,
+  };
 };
 
 /** What can be asked of a gateway that serves such houses. */
-export const deskOf = ({ url, post, call }: Running): Omit<Desk, keyof Running | 'talker'> => {
+export const deskOf = (url: string, talker: Talker): Desk => {
   const auth = (house: string) => ({ authorization: `Bearer ${appKey(house)}` });
-  const administer = async (house: string, method: string, path: string, body?: unknown): Promise<Json> => {
-    const response = await call(method, path, {
-      key: adminKey(house),
-      ...(body !== undefined && { body }),
+  const send = (method: string, path: string, body: unknown, headers: Record<string, string>) =>
+    fetch(url + path, {
+      method,
+      headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
     });
+  const administer = async (house: string, method: string, path: string, body?: unknown): Promise<Json> => {
+    const response = await send(method, path, body, { authorization: `Bearer ${adminKey(house)}` });
     const json = (await response.json()) as Json;
-    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${JSON.stringify(json)}`);
+    if (!response.ok) throw new Refused(`${method} ${path}`, response.status, json);
     return json;
   };
   return {
+    url,
+    talker,
     auth,
     administer,
     openai: (house) => new OpenAI({ baseURL: `${url}/v1`, apiKey: appKey(house) }),
@@ -133,7 +182,7 @@ export const deskOf = ({ url, post, call }: Running): Omit<Desk, keyof Running |
       };
       return { caller: open(format, url, appKey(house), headers, counted), sent: () => sent };
     },
-    ask: (house, path, body, headers = {}) => post(path, body, { ...auth(house), ...headers }),
+    ask: (house, path, body, headers = {}) => send('POST', path, body, { ...auth(house), ...headers }),
     history: async (house, query = '') =>
       (await administer(house, 'GET', `/api/policy-gateway/history?limit=100${query}`))[
         'data'

@@ -133,8 +133,8 @@ export class ChatEar implements Ear {
   #call(index: unknown, call: Json, path: Path): readonly Said[] {
     const made = objectIn(call, 'function');
     const name = textIn(made, 'name');
-    const place = call.index ?? call.id ?? 0;
-    const channel = this.#channelOf(`${String(index)}:tool:${String(place)}`, 'tool');
+    const place = JSON.stringify(call.index ?? call.id ?? 0);
+    const channel = this.#channelOf(`${String(index)}:tool:${place}`, 'tool');
     const text = argumentsText(made.arguments);
     return [
       ...(name === '' ? [] : [{ channel, text: `${name} `, path: null }]),
@@ -169,7 +169,7 @@ export class ChatEar implements Ear {
 
   #channelsOf(choices: readonly unknown[]): readonly Channel[] {
     if (choices.length === 0) return [];
-    const prefixes = choices.map((index) => `${String(index ?? 0)}:`);
+    const prefixes = choices.map((index) => `${JSON.stringify(index ?? 0)}:`);
     return [...this.#channels.values()].filter(({ id }) => prefixes.some((prefix) => id.startsWith(prefix)));
   }
 

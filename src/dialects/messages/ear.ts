@@ -95,20 +95,20 @@ export class MessagesEar implements Ear {
   #say(text: string | null): string {
     if (text === null) return '';
     let before = '';
+    let index = this.#open?.index ?? this.#nextIndex;
     if (this.#open?.isText !== true) {
       before = this.#close();
-      this.#open = { index: this.#nextIndex, isText: true };
+      index = this.#nextIndex;
+      this.#open = { index, isText: true };
       const block = { type: 'text', text: '' };
       before += encode('content_block_start', {
         type: 'content_block_start',
-        index: this.#nextIndex,
+        index,
         content_block: block,
       });
     }
     const delta = { type: 'text_delta', text };
-    return (
-      before + encode('content_block_delta', { type: 'content_block_delta', index: this.#open!.index, delta })
-    );
+    return before + encode('content_block_delta', { type: 'content_block_delta', index, delta });
   }
 
   #close(): string {

@@ -161,5 +161,5 @@ export class ResponsesEar implements Ear {
 
 const runId = (name: string, event: Json): string => {
   const item = event.item_id ?? event.output_index;
-  return `${String(item)}:${name}:${String(event.content_index ?? event.summary_index ?? 0)}`;
+  return `${String(item)}:${name}:${JSON.stringify(event.content_index ?? event.summary_index ?? 0)}`;
 };

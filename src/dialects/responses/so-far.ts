@@ -161,6 +161,6 @@ export class ResponseSoFar {
     if (!entry || entry.done) return;
     const key = textIn(part, 'type') === 'summary_text' ? 'summary' : 'content';
     const before = entry.item[key];
-    entry.item = { ...entry.item, [key]: [...(Array.isArray(before) ? before : []), part] };
+    entry.item = { ...entry.item, [key]: [...(Array.isArray(before) ? (before as unknown[]) : []), part] };
   }
 }

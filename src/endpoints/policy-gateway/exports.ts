@@ -10,8 +10,8 @@ import { ExportUpdate, NewExport } from './exports-schemas.js';
 /** What the doors of exports need of the house. */
 export interface ExportParts extends MutationParts {
   readonly book: SinkBook;
-  /** The sinks of an organization are others now: whoever delivers must know. */
-  readonly changed: (organizationId: string) => void;
+  /** The sinks of an organization are others now: resolves when the next event finds them so. */
+  readonly changed: (organizationId: string) => Promise<void>;
   /** Sends one event marked as a test past the queue, and gives what the destination said. */
   readonly trySink: (spec: SinkSpec) => Promise<Outcome>;
 }
@@ -38,7 +38,7 @@ export const createExportDoors = (parts: ExportParts) => {
         const sink = await createSink(book, organizationOf(call), given, {
           also: (made) => also({ body: { export: made } }),
         });
-        parts.changed(organizationOf(call));
+        await parts.changed(organizationOf(call));
         return { body: { export: sink } };
       });
     },
@@ -50,7 +50,7 @@ export const createExportDoors = (parts: ExportParts) => {
         const sink = await updateSink(book, organizationOf(call), id, edit, {
           also: (made) => also({ body: { export: made } }),
         });
-        parts.changed(organizationOf(call));
+        await parts.changed(organizationOf(call));
         return { body: { export: sink } };
       });
     },
@@ -61,7 +61,7 @@ export const createExportDoors = (parts: ExportParts) => {
         const marker = await deleteSink(book, organizationOf(call), id, {
           also: (made) => also({ body: made }),
         });
-        parts.changed(organizationOf(call));
+        await parts.changed(organizationOf(call));
         return { body: marker };
       });
     },

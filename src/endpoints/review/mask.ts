@@ -47,11 +47,11 @@ export const maskArguments = (
   redactor: Redactor,
   found: (kind: string) => void = () => undefined,
 ): string => {
-  let changed = false;
+  const seen = { changed: false };
   const mask = (given: string): string => {
     const { text: masked, kinds } = maskNow(given, redactor);
     for (const kind of kinds) found(kind);
-    changed ||= masked !== given;
+    seen.changed ||= masked !== given;
     return masked;
   };
   let value: unknown;
@@ -61,5 +61,5 @@ export const maskArguments = (
     return mask(text);
   }
   const masked = maskIn(value, mask);
-  return changed ? JSON.stringify(masked) : text;
+  return seen.changed ? JSON.stringify(masked) : text;
 };

@@ -76,7 +76,7 @@ function registerAuditFamilies(registry: Registry): AuditMetrics {
   const [ok, lost] = [events.child('ok'), events.child('lost')];
   const one = (name: string, help: string) => gauge(registry, name, help, []).child();
   const bytes = one('sluice_audit_spool_bytes', 'What the spool takes on disk.');
-  const kept = one('sluice_audit_spool_events', 'Events in the spool.');
+  const written = one('sluice_audit_recorded_events', 'Events of every kind written since the start.');
   const open = one('sluice_audit_open', 'Whether the spool takes events (1) or has no room (0).');
   const perSink = (name: string, help: string, labels: readonly string[] = ['sink']) =>
     gauge(registry, name, help, labels);
@@ -103,7 +103,7 @@ function registerAuditFamilies(registry: Registry): AuditMetrics {
     },
     spool: (state) => {
       bytes.value = state.bytes;
-      kept.value = state.events;
+      written.value = state.events;
       open.value = state.open ? 1 : 0;
     },
     sink: (id, state) => {

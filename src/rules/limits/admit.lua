@@ -20,13 +20,14 @@
 -- A bucket is 5 x scope + (0 rpm, 1 rpd, 2 tpm, 3 tpd, 4 concurrent), or 5 x scopes + 2 x quota + (0 requests, 1 tokens).
 
 local MOST_SUMMED = 256 -- leases: a refusal must stay cheap
+local ANSWER_TTL = 30000
 
 local lease_id, ttl, tokens, hold, budget, mode = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5]),
   tonumber(ARGV[6]), ARGV[7]
 local amount = tonumber(ARGV[9])
 local rings, now, stepped = open_rings(amount)
 local org, key = rings[1], rings[amount]
-local marked, marked_bucket = read_marker(now)
+local marked, marked_bucket = read_marker(call('GET', KEYS[#KEYS]), now)
 
 local tags, limits, fields = {}, {}, { lease_id, 'e', 'ho', 'h', 'co' }
 for i = 1, amount do
@@ -107,6 +108,11 @@ elseif #violated > 0 then code = 0
 elseif hold >= 0 and (balance - held < hold or (budget >= 0 and budget - spent - key_held < hold)) then code = -1
 end
 
+-- The same attempt again, its reply lost on the way, must not count twice.
+local function remember(answer, bucket)
+  call('SET', KEYS[#KEYS], whole(now + ANSWER_TTL) .. ' ' .. answer .. ' ' .. bucket, 'PX', ANSWER_TTL)
+end
+
 local function count_requests(taken)
   for i, ring in ipairs(rings) do
     count(ring, MINUTE, now, 1, taken)
@@ -152,13 +158,13 @@ if mode ~= 'read' and code == 1 then
       call('PEXPIRE', KEYS[2], RING_TTL)
     end
   else
-    remember(2, 0, now)
+    remember(2, 0)
   end
 elseif code == -1 and marked then
   violated, longest = {}, 0 -- only by itself
 elseif code == -1 then
   count_requests(0)
-  remember(code, 0, now)
+  remember(code, 0)
 elseif code == 0 and marked then
   if #violated == 0 then violate(marked_bucket, 1) end
 elseif code == 0 and ARGV[8] == 'key' then
@@ -168,7 +174,7 @@ elseif code == 0 and ARGV[8] == 'key' then
   if minute and day then
     count(key, MINUTE, now, 1, 0)
     count(key, DAY, now, 1, 0)
-    remember(code, binding, now)
+    remember(code, binding)
     if limit[1] >= 0 and key[MINUTE + REQUESTS] >= limit[1] then
       longest = max(longest, wait(key, MINUTE, now, key[MINUTE + REQUESTS] + 1 - limit[1], false))
     end

@@ -2,7 +2,6 @@
 
 local TOMB_TTL = 3600000
 local MOST_PRUNED = 500
-local ANSWER_TTL = 30000
 
 -- The number of the UTC day, week (from Monday) or month, and the day it ends on.
 local function period(kind, now)
@@ -59,9 +58,10 @@ local function read_lease(text)
     metered = flags % 2 == 1, restored = flags % 4 >= RESTORED, budgeted = flags >= BUDGETED }
 end
 
-local function fields_of(tags)
-  local fields = { 'ho', 'h' .. tags[#tags], 'co' }
-  for i, tag in ipairs(tags) do fields[3 + i] = 'c' .. tag end
+local function fields_of(tags, budgeted)
+  local fields = { 'ho', 'co' }
+  for i, tag in ipairs(tags) do fields[2 + i] = 'c' .. tag end
+  if budgeted then fields[#fields + 1] = 'h' .. tags[#tags] end
   return fields
 end
 
@@ -69,9 +69,9 @@ end
 -- `present` holds the values of `fields`; `set` begins with what else is written, `unset` with what is removed.
 -- Only a key with a budget has its own sums of credits.
 local function enlist(fields, present, sign, lease, set, unset)
-  local key_hold = lease.budgeted and lease.hold or 0
   for i, field in ipairs(fields) do
-    local by = i == 1 and lease.hold or i == 2 and key_hold or 1
+    local of_key = i > 1 and field:byte() == 104 -- an 'h'
+    local by = (i == 1 or of_key and lease.budgeted) and lease.hold or of_key and 0 or 1
     if by > 0 then
       local amount = (tonumber(present[i]) or 0) + sign * by
       if amount > 0 then
@@ -103,6 +103,7 @@ end
 
 -- Quotas named by a lease: the reservation goes back to the period it was taken from.
 local function refund_quotas(names, now, tokens)
+  if not names:find('\nq', 1, true) then return end
   for kind, number, subject in names:gmatch('\nq(%d)(%d+) ([^\n]+)') do
     count_quota(tonumber(kind), subject, now, 0, -tokens, tonumber(number))
   end
@@ -130,7 +131,7 @@ local function prune(org, now)
       end
       call('HSET', KEYS[3], id, pack('<I6I6I6', now + TOMB_TTL, accounted, paid))
       call('PEXPIRE', KEYS[3], TOMB_TTL)
-      local fields = fields_of(tags)
+      local fields = fields_of(tags, lease.budgeted)
       enlist(fields, call('HMGET', KEYS[1], unpack(fields)), -1, lease, {}, { id })
     end
     call('ZREM', KEYS[2], id)
@@ -153,14 +154,8 @@ end
 
 -- The marker of a lease: 'DEADLINE' once it is settled, 'DEADLINE CODE BUCKET' where an attempt counted and left none.
 -- Answers 3 or that code, as in admit.lua, and the bucket; nothing where it is past its time.
-local function read_marker(now)
-  local text = call('GET', KEYS[#KEYS])
+local function read_marker(text, now)
   if not text then return nil end
   local deadline, code, bucket = text:match('^(%d+) ?(%-?%d*) ?(%d*)$')
   if tonumber(deadline) > now then return tonumber(code) or 3, tonumber(bucket) end
-end
-
--- The same attempt again, its reply lost on the way, must not count twice.
-local function remember(code, bucket, now)
-  call('SET', KEYS[#KEYS], whole(now + ANSWER_TTL) .. ' ' .. code .. ' ' .. bucket, 'PX', ANSWER_TTL)
 end

@@ -7,7 +7,6 @@ import { resending } from '../../io/redis/resend.js';
 import { createDurable, type Durable } from './durable.js';
 import {
   LEASE_TTL_MS,
-  SETTLED_TTL_MS,
   type AdmitReply,
   type AdmitRequest,
   type Bucket,
@@ -41,8 +40,6 @@ const credits = loadLua(new URL('./credits.lua', import.meta.url));
 interface Plan {
   readonly keys: readonly string[];
   readonly marker: string;
-  /** Of the scopes below the organization. */
-  readonly tags: readonly string[];
   readonly limits: readonly (string | number)[];
 }
 
@@ -97,14 +94,13 @@ const createRedisLimiter = (
     return (bySpace[space] ??= makePlan(space, organizationId, scopes));
   };
   const makePlan = (space: Space, organizationId: string, scopes: readonly Scope[]): Plan => {
-    const { tags, below, limits } = compileScopes(scopes);
+    const { tags, limits } = compileScopes(scopes);
     const org = home(organizationId);
     const own = `${org}${letters[space]}:`;
     const base = [`${own}l`, `${own}x`, `${own}t`, `${org}b`, `${org}q1`, `${org}q2`, `${org}q3`];
     return {
       keys: [...base, ...tags.map((tag) => own + tag)],
       marker: `${own}s:`,
-      tags: below,
       limits: tags.flatMap((tag, i) => [tag, ...limits.slice(5 * i, 5 * i + 5)]),
     };
   };
@@ -170,12 +166,9 @@ const createRedisLimiter = (
         request.leaseId,
         whole(request.tokens),
         orNone(request.credits),
-        SETTLED_TTL_MS,
         request.again ? 1 : 0,
         request.keyBudgeted ? 1 : 0,
         orNone(request.startedAgoMs),
-        plan.tags.length,
-        ...plan.tags,
         ...request.quotas.flatMap((quota) => [QUOTA_KINDS[quota.window], subjectOf(quota)]),
       ];
       const keys = [...plan.keys, plan.marker + request.leaseId];

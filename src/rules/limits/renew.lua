@@ -59,8 +59,8 @@ if now - counted >= RECOUNT or counted > now then
       stale[#stale + 1] = field
     elseif field ~= 'r' and field ~= 'e' then
       local lease = read_lease(fields[i + 1])
-      for j, name in ipairs(fields_of(tags_of(lease.names))) do
-        add(name, j == 1 and lease.hold or j == 2 and (lease.budgeted and lease.hold or 0) or 1)
+      for j, name in ipairs(fields_of(tags_of(lease.names), lease.budgeted)) do
+        add(name, (j == 1 or name:byte() == 104) and lease.hold or 1)
       end
     end
   end

@@ -32,7 +32,7 @@ local SEEN, MINUTE, DAY, KEY, FRESH, DIRTY, RENEWED = 1, 1, 9, 18, 19, 20, 21
 local REQUESTS, TOKENS, HEAD, NEXT, OLDEST, LAST, LAST_REQUESTS, LAST_TOKENS = 1, 2, 3, 4, 5, 6, 7, 8
 
 local function whole(number)
-  return format('%.0f', number)
+  return format('%d', number)
 end
 
 -- The header only: cells are read when they are needed.

@@ -1,7 +1,7 @@
 import type { Scores } from '../../core/review.js';
 import { EngineUnavailable, type JudgeOptions } from './engine.js';
 import { guardRequest, readGuardAnswer } from './guard-model.js';
-import { moderationRequest, readModerations } from './moderation-service.js';
+import { moderationRequest, readModerations } from './moderations-api.js';
 
 /** Sends one POST; rejects when no answer comes within the time. The room itself opens no connection. */
 export type SendRequest = (

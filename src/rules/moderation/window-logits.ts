@@ -14,10 +14,8 @@ const CHILDHOOD_WEIGHT = 1.2;
 const CHILDHOOD_BOUND = 4;
 /** Between these logits of `sexual` a text turns from one about children to one that must not be. */
 const SEXUAL_GATE = -1.5;
-const SEXUAL_BOUND = 1.2;
+const SEXUAL_BOUND = 1;
 const BEYOND_BOUND = 0.05;
-/** Brings what was learned from requests to the same scale. */
-const LEARNED_SHIFT = 6.2;
 /** Fewer features than this say too little to be judged at full strength. */
 export const FEATURES_MIN = 12;
 
@@ -45,5 +43,5 @@ const minorsLogit = (sexual: number, learned: number, childhood: number): number
   if (childhood === 0) return LOWEST;
   const bounded = sexual > SEXUAL_BOUND ? SEXUAL_BOUND + (sexual - SEXUAL_BOUND) * BEYOND_BOUND : sexual;
   const both = bounded + CHILDHOOD_WEIGHT * Math.min(CHILDHOOD_BOUND, childhood);
-  return Math.max(both - 2 * Math.max(0, SEXUAL_GATE - sexual), learned + LEARNED_SHIFT);
+  return Math.max(both - 2 * Math.max(0, SEXUAL_GATE - sexual), learned);
 };

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Judge } from './judge.js';
 import { keyWords, stemsOf, type KeyWords } from './key-words.js';
@@ -6,6 +7,8 @@ import { keyWords, stemsOf, type KeyWords } from './key-words.js';
 const RULES = 2_000;
 /** The share of a rule's weight that scores one half. */
 const HALF_COVERAGE = 1 / 3;
+/** Characters read at a stretch; then others have their turn. */
+const SLICE = 16_384;
 
 /**
  * Scores by the words a rule and a text share: the same answer every time, no model, no understanding.
@@ -20,12 +23,26 @@ export const createLexicalJudge = (): Judge => {
   };
   return {
     score: async (rules, { text }) => {
-      const stems = stemsOf(text);
+      const stems = await readStems(text);
       const joined = ` ${stems.join(' ')} `;
       const present = new Set(stems);
       return new Map(rules.map(({ id, text: rule }) => [id, scoreWords(wordsOf(rule), present, joined)]));
     },
   };
+};
+
+/** Cut at spaces, so that no word is two. */
+const readStems = async (text: string): Promise<readonly string[]> => {
+  if (text.length <= SLICE) return stemsOf(text);
+  const stems: string[] = [];
+  for (let from = 0; from < text.length;) {
+    const space = text.lastIndexOf(' ', from + SLICE);
+    const to = space > from ? space : from + SLICE;
+    for (const stem of stemsOf(text.slice(from, to))) stems.push(stem);
+    from = to;
+    await setImmediate();
+  }
+  return stems;
 };
 
 /** Rises with every word of the rule that the text has; a quoted phrase counts whole or not at all. */

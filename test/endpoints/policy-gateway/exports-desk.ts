@@ -58,7 +58,7 @@ export const openDesk = (
     records: store,
     pepper,
     book,
-    changed: (organizationId) => changes.push(organizationId),
+    changed: async (organizationId) => void changes.push(organizationId),
     trySink,
     trail: { steps: () => [], committed: () => {} },
   });

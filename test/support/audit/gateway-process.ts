@@ -51,7 +51,7 @@ export const auditConfig = (folder: string, changes: Partial<ConfigInput> = {}):
         id: ORGANIZATION,
         name: 'Test',
         credits: 1_000_000_000,
-        admin_keys: [{ name: 'root', value: ADMIN_KEY }],
+        admin_keys: [{ name: 'root', value: ADMIN_KEY, permissions: ['*', 'credits.write'] }],
         projects: [{ id: 'proj_app', name: 'App', keys: [{ name: 'app', value: APP_KEY }] }],
         gateway: { rules: { denylist: [DENIED_TERM] } },
       },

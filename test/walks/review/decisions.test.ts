@@ -120,7 +120,10 @@ for (const format of formats)
 
       await t.test(`D18 escalate: whom to ask is told, on both sides [${mode}]`, async (t) => {
         const thrown = await thrownBy(() => send('escalate', `${BAD} ${mode}`, mode));
-        t.match(thrown, { status: 400, message: /content filtering policy.*To have this reviewed: ask board@/ });
+        t.match(thrown, {
+          status: 400,
+          message: /content filtering policy.*To have this reviewed: ask board@/,
+        });
         t.equal(thrown.headers?.get('x-policy-decision'), 'escalate');
         t.match((await history('escalate'))[0], { decision: 'escalate', reason_code: 'ESCALATE' });
         talker.says({ text: BEFORE + BAD });

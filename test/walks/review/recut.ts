@@ -35,7 +35,9 @@ type Path = readonly (string | number)[];
 const textPath = (event: Json): Path | null => {
   if (typeof event.delta === 'string') return ['delta'];
   if (isObject(event.delta)) {
-    const key = ['text', 'thinking', 'partial_json'].find((name) => isObject(event.delta) && name in event.delta);
+    const key = ['text', 'thinking', 'partial_json'].find(
+      (name) => isObject(event.delta) && name in event.delta,
+    );
     return key === undefined ? null : ['delta', key];
   }
   const [choice] = Array.isArray(event.choices) ? (event.choices as Json[]) : [];
@@ -104,8 +106,7 @@ export const recut = (stream: string, cut: Cut): string => {
     }
     const path = textPath(event.data!)!;
     let text = '';
-    for (; i < events.length && placeOf(events[i]!) === place; i++)
-      text += String(at(events[i]!.data, path));
+    for (; i < events.length && placeOf(events[i]!) === place; i++) text += String(at(events[i]!.data, path));
     for (const piece of cut(text)) put({ ...event, data: withText(event.data!, path, piece) });
   }
   return frames.join('');

@@ -16,7 +16,12 @@ const houses: Readonly<Record<string, House>> = {
   targeted: rolledOut({ canary: { enabled: true, targets: ['beta'] } }),
   tenth: rolledOut({ canary: { enabled: true, sample_percent: 10 } }),
   everything: {
-    gateway: { policy_id: 'pol_gateway', name: 'Main', rules, org_controls: { data_classification: 'secret' } },
+    gateway: {
+      policy_id: 'pol_gateway',
+      name: 'Main',
+      rules,
+      org_controls: { data_classification: 'secret' },
+    },
     policies: [
       { rule: 'cel: text.contains("alpha")', name: 'alpha' },
       { rule: 'cel: text.contains("beta")', name: 'beta', mode: 'monitoring' },
@@ -97,8 +102,18 @@ t.test('D26 replies say what was decided, also where it was only recorded', asyn
       mode: reply.headers.get('x-policy-rollout-mode'),
     };
   };
-  t.same(await headersOf('shadow', BAD), { status: 200, decision: 'refuse', reason: 'REFUSE', mode: 'shadow' });
-  t.same(await headersOf('canary', BAD), { status: 400, decision: 'refuse', reason: 'REFUSE', mode: 'canary' });
+  t.same(await headersOf('shadow', BAD), {
+    status: 200,
+    decision: 'refuse',
+    reason: 'REFUSE',
+    mode: 'shadow',
+  });
+  t.same(await headersOf('canary', BAD), {
+    status: 400,
+    decision: 'refuse',
+    reason: 'REFUSE',
+    mode: 'canary',
+  });
   t.same(await headersOf('kept', BAD), { status: 200, decision: 'refuse', reason: 'REFUSE', mode: 'canary' });
   t.same(await headersOf('canary', 'Hello.'), { status: 200, decision: null, reason: null, mode: null });
   t.match(await headersOf('targeted', BAD), { status: 200 });

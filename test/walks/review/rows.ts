@@ -28,7 +28,10 @@ export const rows: readonly Row[] = [
     name: 'a flagged category',
     house: 'flagging',
     rules: { gateway: { rules: { flagged_categories: ['harassment'] } } },
-    bad: 'You are such a useless halfwit, you idiot, nobody likes you and everyone laughs at you.',
+    bad:
+      'You are such a useless halfwit, you idiot, nobody likes you and everyone laughs at you behind your back. ' +
+      'You make me sick, you pathetic little worm, go away and never come back. You should be ashamed of existing, ' +
+      'you dumb brat, you are so ugly, and even your mother hates you, you worthless nobody, you ruin everything.',
     never: null,
     code: 'policy_blocked',
     match: { kind: 'category', name: 'harassment' },

@@ -17,8 +17,8 @@ export interface Seen {
   readonly headers: IncomingMessage['headers'];
 }
 
-/** What it says to a request: an answer in its own words, or the very bytes of one. */
-export type Line = Partial<Answer> | { readonly raw: string };
+/** What it says to a request: an answer in its own words, the very bytes of one, or what depends on the request. */
+export type Line = Partial<Answer> | { readonly raw: string } | ((asked: Asked) => Partial<Answer>);
 
 export interface Talker {
   readonly url: string;
@@ -79,7 +79,8 @@ export const startTalker = async (): Promise<Talker> => {
     const json = JSON.parse(body) as Json;
     const asked = readers[format](json);
     seen.push({ format, body, asked, headers: req.headers });
-    const line = lines[0]!;
+    const given = lines[0]!;
+    const line = typeof given === 'function' ? given(asked) : given;
     if (lines.length > 1) lines = lines.slice(1);
     const type = asked.stream ? 'text/event-stream' : 'application/json';
     res.writeHead(200, { 'content-type': type });
