@@ -33,6 +33,11 @@ export interface PolicingGround {
 
 const MODEL = 'config/moderation/model.bin';
 
+let embedded: Engine | null = null;
+
+/** Shipped with the program, so it is read once however many gateways a process opens. */
+const embeddedEngine = (): Engine => (embedded ??= createEmbeddedEngine(loadModel(readShippedBytes(MODEL))));
+
 const openSpikes = (config: Config, log: Log): Promise<SpikeLedger> =>
   config.store.kind === 'redis'
     ? openRedisSpikes({ ...redisOptions(config, log), keyPrefix: config.store.redis.key_prefix })
@@ -90,7 +95,7 @@ export const openPolicing = async (
     policies,
     spikes,
     compiler,
-    embedded: createEmbeddedEngine(loadModel(readShippedBytes(MODEL))),
+    embedded: embeddedEngine(),
     async close() {
       unlisten();
       configs.close();

@@ -65,6 +65,8 @@ export interface RelayHooks {
   truncated(): void;
   /** The last words of such an answer wait for this, so that nobody is told what is not on record yet. Never rejects. */
   brokenOff?(): Promise<unknown>;
+  /** Takes the operator's credentials out of such last words, should the upstream quote them. */
+  conceal?(words: string): string;
 }
 
 /** A stage that knows at any time what went through it. */

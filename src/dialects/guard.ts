@@ -29,7 +29,8 @@ export interface Stop {
  * whatever format it came in.
  */
 export interface Guard {
-  write(channel: Channel, text: string): void;
+  /** `isFixed` = the text is read but cannot be changed, as the name of a tool. */
+  write(channel: Channel, text: string, isFixed?: boolean): void;
   /** The channel has all its text. */
   close(channel: Channel): void;
   /** All text is there. */

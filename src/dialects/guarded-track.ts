@@ -11,6 +11,8 @@ import type { Standing, Track } from './relay-stage.js';
 interface Held {
   readonly frame: Frame;
   readonly repeats: boolean;
+  /** It ends the answer. */
+  readonly last: boolean;
 }
 
 /**
@@ -24,6 +26,7 @@ export class GuardedTrack implements Track {
   readonly #hold: Hold<Held>;
   readonly #estimatedInputTokens: number;
   #begun = false;
+  #ended = false;
   #edited = false;
   #refusing = false;
 
@@ -58,21 +61,25 @@ export class GuardedTrack implements Track {
     const text = this.#ear.plain(frame);
     if (text !== null) return this.#takePlain(frame, text, out);
     const heard = this.#ear.hear(frame);
-    this.#hold.add({ frame, repeats: heard.repeats }, heard.said);
+    this.#hold.add({ frame, repeats: heard.repeats, last: heard.last }, heard.said);
     this.#conclude(heard);
     return this.go(out);
   }
 
   #takePlain(frame: Frame, text: string, out: Splice): Standing {
-    if (!this.#hold.offer({ frame, repeats: false }, this.#ear.place(), text)) return this.go(out);
+    if (!this.#hold.offer({ frame, repeats: false, last: false }, this.#ear.place(), text))
+      return this.go(out);
     this.#ear.leftPlain(frame, text);
     return this.#track.take(frame, out);
   }
 
   go(out: Splice): Standing {
+    // The ending waits for whoever is still being asked, also where the text did not.
+    if (this.#ended && this.#guard.pending) return 'open';
     const at = { standing: 'open' as Standing };
-    this.#hold.release(({ frame, repeats }, said, texts) => {
-      if (at.standing !== 'open') return;
+    this.#hold.release(({ frame, repeats, last }, said, texts) => {
+      // What is found at the very end, when all text has left, still makes it a refusal.
+      if (at.standing !== 'open' || (last && this.#guard.stop)) return;
       this.#begun ||= said.some(({ text }) => text !== '');
       const told = this.#told(frame, repeats, said, texts);
       this.#ear.left(told, said, texts);
@@ -86,7 +93,7 @@ export class GuardedTrack implements Track {
   }
 
   cease(out: Splice): Standing {
-    this.#hold.end();
+    this.#end();
     return this.go(out);
   }
 
@@ -104,7 +111,12 @@ export class GuardedTrack implements Track {
 
   #conclude({ closed, last }: Heard): void {
     for (const channel of closed) this.#hold.close(channel);
-    if (last) this.#hold.end();
+    if (last) this.#end();
+  }
+
+  #end(): void {
+    this.#ended = true;
+    this.#hold.end();
   }
 
   #told(frame: Frame, repeats: boolean, said: readonly Said[], texts: readonly string[] | null): Frame {

@@ -33,9 +33,9 @@ export class Hold<Item> {
 
   add(item: Item, said: readonly Said[]): void {
     const from = this.#length;
-    for (const { channel, text } of said) {
+    for (const { channel, text, path } of said) {
       this.#length += text.length;
-      this.#guard.write(channel, text);
+      this.#guard.write(channel, text, path === null);
     }
     this.#waiting.push({ item, said, from, to: this.#length });
   }
@@ -43,11 +43,11 @@ export class Hold<Item> {
   /** The same without holding up the loop, however long the text is. */
   async addSlowly(item: Item, said: readonly Said[]): Promise<void> {
     const from = this.#length;
-    for (const { channel, text } of said) {
+    for (const { channel, text, path } of said) {
       this.#length += text.length;
       for (let at = 0; at < text.length; at += SLICE) {
         if (at > 0) await setImmediate();
-        this.#guard.write(channel, text.slice(at, at + SLICE));
+        this.#guard.write(channel, text.slice(at, at + SLICE), path === null);
       }
     }
     this.#waiting.push({ item, said, from, to: this.#length });

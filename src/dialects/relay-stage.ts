@@ -165,7 +165,9 @@ export class RelayStage implements MeteredStage {
   async #endWith(last: () => Buffer | null): Promise<Buffer | null> {
     await this.#hooks.brokenOff?.();
     this.done = true;
-    return last();
+    const words = last();
+    const shown = words && this.#hooks.conceal?.(words.toString('latin1'));
+    return shown ? Buffer.from(shown, 'latin1') : words;
   }
 
   #cut(): void {

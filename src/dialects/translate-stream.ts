@@ -72,7 +72,8 @@ class TranslateTrack implements Track {
       this.#refusing = true;
       return 'complete';
     }
-    return this.#hold && !this.#hold.idle && this.pending ? 'open' : this.#standing;
+    // The ending waits for whoever is still being asked, also where the text did not.
+    return this.pending ? 'open' : this.#standing;
   }
 
   cease(out: Splice): Standing {

@@ -111,6 +111,7 @@ const streamReply = (exchange: Exchange, parts: InferenceParts): StreamReply => 
       call.meter.truncated = true;
     },
     brokenOff: () => settleBill(call.meter, call.lease, parts.usdPerCredit).catch(() => undefined),
+    conceal: (words) => target.provider.conceal?.(words) ?? words,
   };
   const instead = () => streamInstead(exchange, guard, hooks, parts);
   const stage = target.bridge.stream(

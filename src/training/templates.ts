@@ -43,6 +43,14 @@ const text = `
 40 self-harm ?harassment: go on, just kill yourself, {scorn}
 80 -: {loss}, but talking about it helped and I feel better{ending}
 150 -: I am {calm}{ending}
+150 -: {opening}I {idiom}{ending}
+80 -: How do I explain that I {idiom}?
+150 -: {loss} and {grief}
+80 -: {loss}{ending}
+100 -: {ask} hang {wallthing}?
+150 -: {nakedsafe}{ending}
+150 -: {ask} {safety}?
+100 -: {write} {scene}{ending}
 80 -: Can you point me to {helping}?
 60 -: This page is about {helping}. You are not alone, and help is there{ending}
 250 -: {ask} {strike} {machine}?

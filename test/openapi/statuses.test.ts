@@ -159,7 +159,7 @@ const serveFailing = async (t: { teardown(run: () => void): unknown }) => {
     usdPerCredit: 1,
     tally: () => undefined,
     witness: {
-      admits: () => undefined,
+      admits: async () => undefined,
       attend: (lease: Lease) => lease,
       refused: async () => undefined,
     },

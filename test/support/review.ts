@@ -33,16 +33,21 @@ export interface Desk {
   readonly url: string;
   readonly talker: Talker;
   /** A client library with its own retries, for one organization. */
-  client(house: string, format: DialectName, headers?: Record<string, string>): Client;
-  openai(house: string): OpenAI;
+  readonly client: (house: string, format: DialectName, headers?: Record<string, string>) => Client;
+  readonly openai: (house: string) => OpenAI;
   /** Headers of an application of one organization. */
-  auth(house: string): Record<string, string>;
+  readonly auth: (house: string) => Record<string, string>;
   /** POST with an application's key of one organization. */
-  ask(house: string, path: string, body: unknown, headers?: Record<string, string>): Promise<Response>;
+  readonly ask: (
+    house: string,
+    path: string,
+    body: unknown,
+    headers?: Record<string, string>,
+  ) => Promise<Response>;
   /** Any request with an administrator's key of one organization. */
-  administer(house: string, method: string, path: string, body?: unknown): Promise<Json>;
+  readonly administer: (house: string, method: string, path: string, body?: unknown) => Promise<Json>;
   /** The latest events of one organization, newest first. */
-  history(house: string, query?: string): Promise<readonly Json[]>;
+  readonly history: (house: string, query?: string) => Promise<readonly Json[]>;
 }
 
 interface Owner {
@@ -126,7 +131,7 @@ export const openDesk = async (
 
 export interface DistantDesk extends Desk {
   /** How long the gateway's loop was held up at most since this was last asked. */
-  heldMs(): Promise<number>;
+  readonly heldMs: () => Promise<number>;
 }
 
 /** The same with the gateway in a process of its own. */

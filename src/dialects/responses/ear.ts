@@ -159,7 +159,9 @@ export class ResponsesEar implements Ear {
   }
 }
 
+/** A call is one run, whatever the names of its events. */
 const runId = (name: string, event: Json): string => {
   const item = event.item_id ?? event.output_index;
+  if (kindOf(name) === 'tool') return `${String(item)}:tool`;
   return `${String(item)}:${name}:${JSON.stringify(event.content_index ?? event.summary_index ?? 0)}`;
 };

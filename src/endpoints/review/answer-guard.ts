@@ -94,12 +94,12 @@ export const createAnswerGuard = (parts: GuardParts): Guard => {
   };
 
   return {
-    write(channel, text) {
+    write(channel, text, isFixed = false) {
       if (stop || text === '') return;
       const watch = watchOf(channel);
       watch.runs.add(length, text.length);
       length += text.length;
-      watch.write(text);
+      watch.write(text, isFixed);
       settle();
       question();
     },

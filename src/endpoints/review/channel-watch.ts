@@ -82,11 +82,10 @@ export class ChannelWatch {
     return this.#length;
   }
 
-  write(text: string): void {
-    if (this.kind === 'tool') {
-      if (this.#callFrom === -1)
-        this.#callFrom = text.length; // its name comes first
-      else this.#call += text;
+  write(text: string, isFixed: boolean): void {
+    if (this.kind === 'tool' && !isFixed) {
+      if (this.#callFrom === -1) this.#callFrom = this.#length;
+      this.#call += text;
     }
     this.#length += text.length;
     this.#terms?.write(text);

@@ -1,4 +1,5 @@
 import { createAddress } from './address.js';
+import { createConcealer } from './conceal.js';
 import { dispatch, type Timeouts } from './dispatch.js';
 import { createRequestHeaders } from './headers.js';
 import { Pool } from './pool.js';
@@ -46,6 +47,7 @@ export const createHttpProvider = (options: HttpProviderOptions): Provider => {
         timeouts,
         signal,
       ),
+    conceal: createConcealer(options),
     close: () => pool.close(),
   };
 };

@@ -26,6 +26,8 @@ export interface Provider {
   readonly kind: ProviderKind;
   readonly attempts: number;
   send(request: UpstreamRequest): Promise<UpstreamAnswer>;
+  /** Takes its credentials out of its own words, should it quote them; absent = it has none. */
+  conceal?(words: string): string;
   close(): Promise<void>;
 }
 

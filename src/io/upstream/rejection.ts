@@ -29,14 +29,17 @@ export class UpstreamRejection extends Error {
   }
 }
 
+const asItIs = (words: string): string => words;
+
 /** Reads what the provider had to say, a little and not for long, and frees its connection. */
 export const readRejection = async (
   answer: { readonly status: number; readonly headers: Given; readonly body: Readable },
   nowMs: number,
+  conceal: (words: string) => string = asItIs,
 ): Promise<UpstreamRejection> =>
   new UpstreamRejection(
     answer.status,
     answer.headers,
-    await readStart(answer.body, BODY_BOUND_BYTES, BODY_BOUND_MS),
+    conceal(await readStart(answer.body, BODY_BOUND_BYTES, BODY_BOUND_MS)),
     nowMs,
   );

@@ -95,7 +95,10 @@ const askTarget = async <T extends Target>(
     if (!pass) return failure ?? breakers.waitMs(provider.name, model);
     const result = await tryOnce(target, request, pass, options);
     if (!(result instanceof UpstreamFault) && successful(result.status)) return result;
-    failure = result instanceof UpstreamFault ? result : await readRejection(result, clock.nowMs());
+    failure =
+      result instanceof UpstreamFault
+        ? result
+        : await readRejection(result, clock.nowMs(), (words) => provider.conceal?.(words) ?? words);
     if (remedy(failure) !== 'again' || attempt >= provider.attempts) return failure;
     const pauseMs = pauseBefore(attempt, failure, random);
     if (pauseMs === null) return failure;

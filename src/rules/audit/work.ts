@@ -15,10 +15,17 @@ import { Trail } from './trail.js';
 const MOST_AT_ONCE = 4_096;
 
 /** Serves the audit trail of one folder to the thread at the other end of the port. */
-export function serveTrail(port: MessagePort, options: WorkerOptions, createSender: CreateSender): void {
+export function serveTrail(
+  port: MessagePort,
+  options: WorkerOptions,
+  loadSenders: () => Promise<CreateSender>,
+): void {
   const tell = (message: FromWorker): void => port.postMessage(message);
   const queue: Group[] = [];
   let isScheduled = false;
+  let createSender: CreateSender | null = null;
+  /** What came while the senders were being loaded: most gateways have none, and start faster without them. */
+  let parked: ToWorker[] | null = null;
   let trail: Trail;
   try {
     trail = openTrail();
@@ -33,7 +40,7 @@ export function serveTrail(port: MessagePort, options: WorkerOptions, createSend
   function openTrail(): Trail {
     return new Trail({
       ...options,
-      createSender,
+      createSender: (spec) => createSender!(spec),
       onSink: (status) => tell({ kind: 'sink', status }),
       onTrail: (status) => tell({ kind: 'trail', status }),
       onRoom: (open) => tell({ kind: 'room', open }),
@@ -42,7 +49,21 @@ export function serveTrail(port: MessagePort, options: WorkerOptions, createSend
     });
   }
 
+  /** Everything behind a message that waits waits too: a new sink starts with exactly what comes after it. */
   function receive(message: ToWorker): void {
+    if (parked) parked.push(message);
+    else if (createSender === null && needsSenders(message)) {
+      parked = [message];
+      loadSenders().then((made) => {
+        createSender = made;
+        const waiting = parked ?? [];
+        parked = null;
+        for (const each of waiting) receive(each);
+      }, giveUp);
+    } else act(message);
+  }
+
+  function act(message: ToWorker): void {
     switch (message.kind) {
       case 'record':
         queue.push(message);
@@ -109,6 +130,10 @@ export function serveTrail(port: MessagePort, options: WorkerOptions, createSend
     port.close();
   }
 }
+
+const needsSenders = (message: ToWorker): boolean =>
+  (message.kind === 'sinks' && message.specs.length > 0) ||
+  (message.kind === 'ask' && message.question === 'trySink');
 
 function readGroup({ parts, atMs }: Group, entries: Entry[]): void {
   const now = new Date(atMs).toISOString();

@@ -176,7 +176,6 @@ export const selfHarmPhrases: readonly string[] = [
     `hanged ${whom}`,
     `harm ${whom}`,
     `harming ${whom}`,
-    `cut ${whom}`,
     `cutting ${whom}`,
     `starve ${whom}`,
     `starving ${whom}`,

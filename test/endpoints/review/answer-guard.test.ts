@@ -242,7 +242,7 @@ t.test('D38 a harmless answer is held up by nothing but what could still become 
 t.test('D38 a tool call leaves when it is whole, with its arguments masked as JSON', async (t) => {
   const guard = await makeGuard('adaptive', { redact: true });
   const call: Channel = { kind: 'tool', id: '1' };
-  guard.write(call, 'send_mail ');
+  guard.write(call, 'send_mail ', true);
   guard.write(call, '{"to":"jane.doe@exam');
   t.equal(guard.clear, 0);
   guard.write(call, 'ple.com","body":"hi"}');

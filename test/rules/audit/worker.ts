@@ -23,4 +23,4 @@ const crash = (): never => {
 const write = ({ config }: SinkSpec, { events }: Batch): void =>
   appendFileSync(config['file'] as string, events.map(({ json }) => `${json}\n`).join(''));
 
-serveTrail(parentPort!, workerData as WorkerOptions, senders);
+serveTrail(parentPort!, workerData as WorkerOptions, () => Promise.resolve(senders));

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 import { until } from '../../support/gateway.js';
-import { openDistantDesk, type DistantDesk as Desk, type House } from '../../support/review.js';
+import { openDistantDesk, type DistantDesk as Desk, type House, type Refused } from '../../support/review.js';
 
 const body = (content: string) => ({
   model: 'on-messages',
@@ -20,7 +20,9 @@ const watchLoop = async <T>(t: Test, desk: Desk, what: string, run: () => Promis
   const startedMs = performance.now();
   const result = await run();
   const tookMs = performance.now() - startedMs;
-  t.comment(`${what}: ${tookMs.toFixed(0)} ms, its loop held up for ${(await desk.heldMs()).toFixed(0)} ms at most`);
+  t.comment(
+    `${what}: ${tookMs.toFixed(0)} ms, its loop held up for ${(await desk.heldMs()).toFixed(0)} ms at most`,
+  );
   return result;
 };
 
@@ -54,7 +56,9 @@ t.test('D29 patterns that ruin other engines are taken, hold, and hold nobody up
   for (const [pattern, good, bad] of EVIL)
     await t.test(pattern, async (t) => {
       const desk = await open(t);
-      await watchLoop(t, desk, `publishing ${pattern}`, () => publish(desk, `cel: text.matches("${pattern}")`));
+      await watchLoop(t, desk, `publishing ${pattern}`, () =>
+        publish(desk, `cel: text.matches("${pattern}")`),
+      );
       t.equal(await statusOf(desk, good), 400, 'it matches what it should');
       const work = statusOf(desk, bad);
       const answered = await watchLoop(t, desk, `reading 50,000 characters`, () => meanwhile(desk, work));
@@ -76,11 +80,8 @@ t.test('4.2 a rule of 20,000 characters acts; a longer one is a 422', async (t) 
   await watchLoop(t, desk, 'publishing 20,000 characters of prose', () => publish(desk, prose));
   t.equal(await statusOf(desk, 'About operation bluebird.'), 400);
 
-  await t.rejects(publish(desk, `${rule} `), {
-    status: 422,
-    json: { error: { code: 'invalid_parameter', param: 'rule' } },
-  });
-});
+  const longer = publish(desk, `${rule} `).catch((error: unknown) => error as Refused);
+  t.match(await longer, { status: 422, json: { error: { code: 'invalid_parameter', param: 'rule' } } });
 });
 
 t.test('D19 100,000 terms act; what is beyond the bounds is a 422', async (t) => {
@@ -97,7 +98,7 @@ t.test('D19 100,000 terms act; what is beyond the bounds is a 422', async (t) =>
     await until(async () => (await statusOf(desk, `A ${terms[99_999]!.toUpperCase()}.`)) === 400, 'they act');
   });
   t.ok((await meanwhile(desk, work)) > 0, 'others are answered meanwhile');
-  t.equal(await statusOf(desk, `So ${terms[77_777]!} there.`), 400);
+  t.equal(await statusOf(desk, `So ${terms[77_777]} there.`), 400);
   t.equal(await statusOf(desk, 'A term number of them.'), 200);
   for (const [name, denylist] of [
     ['one more', [...terms, 'one more']],

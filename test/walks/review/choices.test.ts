@@ -38,8 +38,7 @@ const params = {
 };
 
 t.test('4.13 each of several choices is read by itself', async (t) => {
-  const { talker, openai, client } = await openDesk(t, houses);
-  void client;
+  const { talker, openai } = await openDesk(t, houses);
   const good = 'In the first garden there is nothing but forbidden lawn, and then the river.';
   const bad = 'In the second one there grows the forbidden fruit, and nobody may eat it, ever.';
 
