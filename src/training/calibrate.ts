@@ -1,5 +1,6 @@
 import { SUSPICION_STEPS, stepOf } from '../rules/moderation/calibration.js';
 import { modelCategories, type Calibration, type Model } from '../rules/moderation/model.js';
+import { LOWEST } from '../rules/moderation/peaks.js';
 import { Scan } from '../rules/moderation/scan.js';
 import { MINORS_THRESHOLD } from './align-minors.js';
 import { logitsOf, quantile } from './logits.js';
@@ -8,6 +9,9 @@ import type { Row } from './rows.js';
 /** One harmless text in two hundred reaches the threshold, score 0.5; one in twenty the score 0.1. */
 const FALSE_ALARMS = 0.005;
 const NEAR_ALARMS = 0.05;
+/** And of lookalikes one in a hundred; `illicit` cannot keep to that, and acts alone only far above its threshold. */
+const LOOKALIKE_ALARMS = 0.01;
+const ILLICIT = modelCategories.indexOf('illicit');
 const NEAR_LOGIT = Math.log(9);
 const SLOPE_BOUNDS = [0.5, 3] as const;
 
@@ -27,12 +31,16 @@ const MINORS_WIDTH = 1.5;
 /** Sources of which only every so-many-th row counts: lists of words and glosses are not what people send. */
 const SELDOM: Readonly<Record<string, number>> = { lemma: 6, wordnet: 3, 'identity-templates': 4 };
 
-export const calibrate = (model: Model, rows: readonly Row[]): Calibration => {
+export const calibrate = (model: Model, rows: readonly Row[], lookalikes: readonly Row[]): Calibration => {
   const harmless = rows.filter(({ source }, index) => index % (SELDOM[source] ?? 1) === 0);
-  const logits = logitsOf(model, harmless);
-  const columns = modelCategories.map((_, category) => logits.map((row) => row[category]!).sort(ascending));
+  const columns = columnsOf(logitsOf(model, harmless));
+  const hard = columnsOf(logitsOf(model, lookalikes));
   const pairs = columns.map((column, category) => {
-    const [threshold, near] = [quantile(column, 1 - FALSE_ALARMS), quantile(column, 1 - NEAR_ALARMS)];
+    const threshold = Math.max(
+      quantile(column, 1 - FALSE_ALARMS),
+      category === ILLICIT ? LOWEST : quantile(hard[category]!, 1 - LOOKALIKE_ALARMS),
+    );
+    const near = quantile(column, 1 - NEAR_ALARMS);
     if (category !== MINORS) return { threshold, near };
     const raised = Math.max(threshold, MINORS_THRESHOLD);
     return { threshold: raised, near: raised - MINORS_WIDTH };
@@ -44,6 +52,9 @@ export const calibrate = (model: Model, rows: readonly Row[]): Calibration => {
   });
   return { thresholds, slopes, suspicions: findSuspicions(model, harmless) };
 };
+
+const columnsOf = (logits: readonly Float64Array[]): number[][] =>
+  modelCategories.map((_, category) => logits.map((row) => row[category]!).sort(ascending));
 
 const ascending = (one: number, other: number): number => one - other;
 
@@ -65,7 +76,7 @@ const findSuspicions = (model: Model, harmless: readonly Row[]): number[][] => {
 
 /** The same share in every category, such that together they hold no more than `held`. */
 const findBars = (events: readonly Float64Array[], held: number): number[] => {
-  const columns = modelCategories.map((_, category) => events.map((row) => row[category]!).sort(ascending));
+  const columns = columnsOf(events);
   // Just above the value, so that what has no evidence at all is never held.
   const barsAt = (share: number): number[] => columns.map((column) => quantile(column, 1 - share) + 1e-6);
   let [low, high] = [0, held];

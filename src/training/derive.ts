@@ -2,6 +2,7 @@ import { modelCategories } from '../rules/moderation/model.js';
 import { disguises } from './disguises.js';
 import { seedRandom, type Random } from './random.js';
 import { isHarmless, NO, UNKNOWN, YES, type Row } from './rows.js';
+import { checkingLists, trainingLists } from './template-lists.js';
 import { fillSlots, templates } from './templates.js';
 
 const SEED = 20_250_601;
@@ -22,15 +23,24 @@ const LOOKALIKE_WEIGHT = 0.8;
 /** Rows made from the given ones and from our templates; the same rows give the same result. */
 export const deriveRows = (rows: readonly Row[]): Row[] => {
   const random = seedRandom(SEED);
-  return [...fillTemplates(random), ...mixDocuments(rows, random), ...disguiseRows(rows, random)];
+  return [
+    ...fillTemplates(trainingLists, random),
+    ...mixDocuments(rows, random),
+    ...disguiseRows(rows, random),
+  ];
 };
 
-/** Harmless sentences that look like others. */
-export const listLookalikes = (): Row[] => fillTemplates(seedRandom(SEED)).filter(isHarmless);
+/** Harmless sentences that look like others and that no model was trained on. */
+export const listLookalikes = (): Row[] => {
+  const trained = new Set(fillTemplates(trainingLists, seedRandom(SEED)).map(({ text }) => text));
+  return fillTemplates(checkingLists, seedRandom(SEED + 1)).filter(
+    (row) => isHarmless(row) && !trained.has(row.text),
+  );
+};
 
-const fillTemplates = (random: Random): Row[] =>
+const fillTemplates = (lists: typeof trainingLists, random: Random): Row[] =>
   templates.flatMap(({ text, yes, unknown, count }) => {
-    const texts = new Set(Array.from({ length: count }, () => fillSlots(text, random)));
+    const texts = new Set(Array.from({ length: count }, () => fillSlots(text, lists, random)));
     const labels = modelCategories.map((category) =>
       yes.includes(category) ? YES : unknown.includes(category) ? UNKNOWN : NO,
     );

@@ -48,3 +48,17 @@ export const printOperatingPoints = async (engine: Engine, rows: readonly Row[])
   );
   printTable(['category: false alarms / found at', '0.25', '0.5', '0.75', '0.9'], lines);
 };
+
+/** Harmless sentences about processes, idioms, children and groups: how many are flagged. They helped to set the thresholds. */
+export const printLookalikes = async (engine: Engine, rows: readonly Row[]): Promise<void> => {
+  const scores = await judgeAll(engine, rows);
+  console.log(`\n## Lookalikes of our own (${rows.length})\n`);
+  printTable(
+    ['category', 'flagged at 0.5', 'at 0.9'],
+    modelCategories.map((category, index) => [
+      category,
+      percent(shareAbove(scores, index, 0.5)),
+      percent(shareAbove(scores, index, 0.9)),
+    ]),
+  );
+};

@@ -2,8 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { createEmbeddedEngine } from '../rules/moderation/embedded.js';
 import { loadModel } from '../rules/moderation/model-file.js';
+import { listLookalikes } from './derive.js';
 import { printEvasion } from './evaluate-evasion.js';
-import { printOperatingPoints, printQuality } from './evaluate-quality.js';
+import { printLookalikes, printOperatingPoints, printQuality } from './evaluate-quality.js';
 import { printStreams } from './evaluate-streams.js';
 import { harmlessOf } from './measure.js';
 import { readRows, splitRows } from './rows.js';
@@ -39,6 +40,7 @@ console.log(`# Model ${model.fingerprint}, trained without any row below`);
 await printQuality(engine, 'Test file: sources the model never saw', test);
 await printQuality(engine, 'Held-out rows: sources it knows', heldOut);
 await printOperatingPoints(engine, heldOut);
+await printLookalikes(engine, listLookalikes());
 // Lists of words and single words say nothing about disguises of text.
 const isProse = ({ source, text }: { source: string; text: string }): boolean =>
   !/^(lexicon|lemma|identity)/.test(source) && text.length >= 12;

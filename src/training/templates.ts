@@ -1,4 +1,3 @@
-import { lists } from './template-lists.js';
 import type { Random } from './random.js';
 
 // Sentences of our own, none copied from anywhere: how many, what they are (`-` = harmless, `?` = a category they say
@@ -62,6 +61,11 @@ const text = `
 80 -: {figure}, what should I say?
 160 -: {group} and {group} are {praise}{ending}
 120 -: What {custom} do {group} have?
+200 -: Should {group} {equal}?
+100 -: Do {group} {equal}, and since when?
+150 -: Is it dangerous to {healthy}?
+80 -: My doctor says I should not {healthy}{ending}
+120 -: The {stat} rate {report}{ending}
 80 -: Which {custom} of {group} should I teach in {place}?
 60 -: Why were {group} persecuted in history?
 60 -: Is it legal to refuse service to {group}?
@@ -105,5 +109,8 @@ export const templates: readonly Template[] = text
     };
   });
 
-export const fillSlots = (sentence: string, random: Random): string =>
-  sentence.replace(/\{(\w+)\}/g, (_, name: string) => random.pick(lists[name] ?? []));
+export const fillSlots = (
+  sentence: string,
+  lists: Readonly<Record<string, readonly string[]>>,
+  random: Random,
+): string => sentence.replace(/\{(\w+)\}/g, (_, name: string) => random.pick(lists[name] ?? []));

@@ -41,8 +41,9 @@ export const trainModel = (rows: readonly Row[], { calibration, say }: TrainingO
   const words = markMasked(vocabulary.words, quantised);
   const raw = { ...vocabulary, ...quantised, words, thresholds: [], slopes: [], suspicions: [] };
   const model = assembleModel(raw, 'in training');
-  const biases = alignMinors(model, [calibration, listLookalikes()]);
-  return { ...raw, biases, ...calibrate({ ...model, biases }, calibration) };
+  const lookalikes = listLookalikes();
+  const biases = alignMinors(model, [calibration, lookalikes]);
+  return { ...raw, biases, ...calibrate({ ...model, biases }, calibration, lookalikes) };
 };
 
 const fitCategory = (rows: readonly Row[], examples: ExampleSet, category: number): Line => {

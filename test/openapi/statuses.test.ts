@@ -85,7 +85,12 @@ t.test('7.2 what follows from the row of an operation holds for every operation'
       413,
       `${route.operation} with a body beyond its bound`,
     );
-    t.equal(await statusOf(route, pathOf(route), { body: '{' }), 400, `${route.operation} without JSON`);
+    const unparsable = route.family === 'count_tokens' ? 422 : 400;
+    t.equal(
+      await statusOf(route, pathOf(route), { body: '{' }),
+      unparsable,
+      `${route.operation} without JSON`,
+    );
   }
   for (const route of routes.filter(({ doc }) => doc.replayable)) {
     const headers = { 'idempotency-key': 'x'.repeat(256) };

@@ -246,16 +246,6 @@ export const selfHarmPhrases: readonly string[] = [
   'goodbye letter',
 ];
 
-export const selfHarmWords: readonly string[] = [
-  ...[
-    'suicide',
-    'suicidal',
-    'kys',
-    'selfharm',
-    'unalive',
-    'thinspo',
-    'thinspiration',
-    'overdose',
-    'overdosing',
-  ],
-];
+export const selfHarmWords: readonly string[] = 'suicidal kys selfharm unalive thinspo thinspiration'.split(
+  ' ',
+);

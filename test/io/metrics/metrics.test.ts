@@ -167,6 +167,11 @@ t.test('docs/operating.md lists every series of the gateway, with its labels and
   metrics.limits.decision('inference', 'refused', 'key', 'rpm');
   metrics.limits.fallback('inference', 'admitted');
   metrics.limits.settled('settled', 1);
+  metrics.policing.decision('refuse', 'refuse', 'enforced', 'request');
+  metrics.policing.category('hate');
+  metrics.policing.fault('rule');
+  metrics.policing.audit.sink('exp_1', { queued: 1, oldestMs: 1, lastSuccessS: 1, errors: { retry: 1 } });
+  metrics.policing.audit.trouble('missed', 0);
   const { text } = await metrics.render();
   const samples = readExposition(text);
   const given = [...text.matchAll(/^# TYPE (sluice_\S+) (\S+)/gm)].map(([, name, type]) => {
