@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Channel, Edit, Guard, Said } from './guard.js';
 
 /** Characters read at a stretch; then others have their turn. */
-const SLICE = 16_384;
+const SLICE = 8_192;
 
 interface Waiting<Item> {
   readonly item: Item;

@@ -9,8 +9,8 @@ import type { Row } from './rows.js';
 /** One harmless text in two hundred reaches the threshold, score 0.5; one in twenty the score 0.1. */
 const FALSE_ALARMS = 0.005;
 const NEAR_ALARMS = 0.05;
-/** And of lookalikes one in a hundred; `illicit` cannot keep to that, and acts alone only far above its threshold. */
-const LOOKALIKE_ALARMS = 0.01;
+/** And of lookalikes three in two hundred; `illicit` cannot keep to that, and acts alone only far above its threshold. */
+const LOOKALIKE_ALARMS = 0.015;
 const ILLICIT = modelCategories.indexOf('illicit');
 const NEAR_LOGIT = Math.log(9);
 const SLOPE_BOUNDS = [0.5, 3] as const;

@@ -18,7 +18,7 @@ const CARRIERS = new Set([
   'wordnet',
 ]);
 const TEMPLATE_WEIGHT = 0.4;
-const LOOKALIKE_WEIGHT = 0.8;
+const LOOKALIKE_WEIGHT = 2;
 
 /** Rows made from the given ones and from our templates; the same rows give the same result. */
 export const deriveRows = (rows: readonly Row[]): Row[] => {

@@ -153,6 +153,19 @@ for (const format of formats)
     }
 
     for (const mode of ['raw', 'helper'])
+      await t.test(`D18 rewrite: what was cleared but has not left is not sent [${mode}]`, async (t) => {
+        for (const upstream of formats) {
+          talker.forget();
+          talker.cuts(cutBy(24));
+          talker.says({ text: 'Take one of these, a zorkmid.' }, { text: GOOD });
+          const { heard } = await send('rewrite', `Hello ${mode} ${upstream}.`, mode, upstream);
+          t.match(heard, { text: GOOD, ending: 'stop' }, upstream);
+          t.equal(talker.seen.length, 2);
+        }
+        talker.cuts(cutBy(5));
+      });
+
+    for (const mode of ['raw', 'helper'])
       for (const house of ['rewrite', 'summary'])
         await t.test(`D18 ${house}: what streams already ends with a notice [${mode}]`, async (t) => {
           talker.forget();

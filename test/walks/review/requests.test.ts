@@ -71,7 +71,7 @@ for (const format of formats)
           system: 'Be [EMAIL_1].',
         });
         t.notMatch(talker.seen[0]?.body, MAIL);
-        t.match((await history('redacting'))[0], { decision: 'allow', redactions: 3 });
+        t.match((await history('redacting'))[0], { decision: 'allow', redactions: 4 });
       });
     }
   });
