@@ -8,31 +8,20 @@ import { printLookalikes, printOperatingPoints, printQuality } from './evaluate-
 import { printStreams } from './evaluate-streams.js';
 import { harmlessOf } from './measure.js';
 import { readRows, splitRows } from './rows.js';
-import { save, TRAIN_ONLY_MODEL, trainOnly } from './train.js';
+import { trainOnly } from './train.js';
 
-// npm run moderation:eval -- --data DIR [--model FILE]: a model trained without the rows it is measured on.
+// npm run moderation:eval -- --data DIR [--model FILE]: of a model trained without the rows it is measured on, here and
+// now, or before by moderation:train -- --train-only.
 const { values } = parseArgs({ options: { data: { type: 'string' }, model: { type: 'string' } } });
 if (values.data === undefined) {
   console.error('Say where the data is: npm run moderation:eval -- --data DIR');
   process.exit(2);
 }
-const { data, model: file = TRAIN_ONLY_MODEL } = values;
-
-/** The model is trained here where no one has done so yet. */
-const readModel = async (): Promise<Buffer> => {
-  try {
-    return await readFile(file);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || values.model !== undefined) throw error;
-  }
-  const bytes = await trainOnly(data, (line) => {
-    console.error(line);
-  });
-  await save(file, bytes);
-  return bytes;
+const { data, model: file } = values;
+const say = (line: string): void => {
+  console.error(line);
 };
-
-const model = loadModel(await readModel());
+const model = loadModel(file === undefined ? await trainOnly(data, say) : await readFile(file));
 const engine = createEmbeddedEngine(model);
 const test = await readRows(data, 'test');
 const { heldOut } = splitRows(await readRows(data, 'train'));

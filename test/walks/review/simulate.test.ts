@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { Pool } from 'undici';
 import { categories } from '../../../src/core/review.js';
-import { openDesk, type Json } from '../../support/review.js';
+import { openDistantDesk, type Json } from '../../support/review.js';
 import { MAIL } from './rows.js';
 
 const CONFIGURATIONS = 250;
@@ -70,7 +70,7 @@ const shown = ({ decision, reason_code, rollout_mode, triggered_categories }: Js
 });
 
 t.test('D20 simulation and enforcement agree on 10,000 random configurations and scenarios', async (t) => {
-  const { talker, url, auth, administer } = await openDesk(t, { house: {} });
+  const { talker, url, auth, administer } = await openDistantDesk(t, { house: {} });
   const answers: string[] = [];
   talker.says(({ prompt }) => ({ text: answers[Number(/number (\d+)/.exec(prompt)?.[1] ?? -1)] ?? 'Fine.' }));
   const pool = new Pool(url, { connections: AT_ONCE });
