@@ -12,7 +12,7 @@ export const stepOf = (features: number): number => {
   return step;
 };
 
-/** Logits as scores: 0.5 where one harmless text in two hundred is, 0.1 where one in twenty is. */
+/** Logits as scores: at most one harmless text in two hundred reaches 0.5, and about one in twenty 0.1. */
 export const scoresOf = ({ thresholds, slopes }: Calibration, logits: Float64Array): Scores =>
   new Map<Category, number>(
     modelCategories.map((category, index) => [
