@@ -177,6 +177,7 @@ export class Couriers {
 
   /** Sends what is there, and resolves when nothing more can be done now. */
   async drain(): Promise<void> {
+    await this.#turn; // sinks that were just told of have couriers only then
     for (const courier of this.#couriers.values()) courier.hurry();
     for (const courier of this.#couriers.values()) await courier.rest();
   }
