@@ -47,6 +47,8 @@ export interface Gateway {
   readonly madeKeys: readonly MadeKey[];
   /** Swaps in a new configuration and gives the keys generated for it; on failure the old one stays and the error is thrown. */
   reload(config: Config): Promise<readonly MadeKey[]>;
+  /** A new configuration had faults, so the one in force stays. */
+  noteFaults(): void;
   /** Not ready, stop accepting, let answers finish within the grace. */
   drain(): Promise<void>;
   close(): Promise<void>;
@@ -191,6 +193,8 @@ const open = async (config: Config, { log, version }: GatewayOptions, opened: Op
         if (spare) retire(spare);
       }
     },
+
+    noteFaults: () => metrics.configReload(false),
 
     async drain() {
       if (draining) return;

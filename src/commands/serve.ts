@@ -52,6 +52,7 @@ export const serve: Command = {
               file,
               environment: terminal.environment,
               log,
+              onFaults: () => gateway.noteFaults(),
               apply: async (next) => {
                 const madeKeys = await gateway.reload(next);
                 log.setLevel(next.telemetry.logs.level);

@@ -11,6 +11,8 @@ export interface ReloadOptions {
   readonly log: Log;
   /** Takes a valid configuration into use; throws when it cannot, and then the old one must still be in force. */
   readonly apply: (config: Config) => Promise<void>;
+  /** Told of a configuration that has faults: it never comes to `apply`. */
+  readonly onFaults: () => void;
   /** How often to look at the files. A change counts once it has stood still for one look. */
   readonly everyMs?: number;
 }
@@ -28,7 +30,7 @@ export interface Reloader {
  * changes: this survives editors that rename, swapped symbolic links (Kubernetes), deletion and network file systems.
  */
 export function watchConfig(loaded: Loaded, options: ReloadOptions): Reloader {
-  const { file, environment, log, apply, everyMs = 1_000 } = options;
+  const { file, environment, log, apply, onFaults, everyMs = 1_000 } = options;
   let current = loaded.config;
   let files: readonly string[] = loaded.files;
   // Unknown at first, so that a change made while the gateway was starting is read as well.
@@ -48,6 +50,7 @@ export function watchConfig(loaded: Loaded, options: ReloadOptions): Reloader {
         { file, count: result.faults.length },
         'the configuration has faults; the old one stays in force',
       );
+      onFaults();
       return 'kept';
     }
     if (!isDeepStrictEqual(result.files, files)) {

@@ -72,6 +72,8 @@ t.test('D46 a running gateway takes a changed file, and keeps the old one when i
   child.kill('SIGHUP');
   await until(() => out().includes('the old one stays in force'), 'the fault');
   t.match(out(), /limitss: is not a known key; did you mean limits\?/);
+  const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  t.match(metrics, /sluice_config_reloads_total\{result="refused"\} [1-9]/, 'and an alert can tell');
   writeFileSync(file, config(port, 'telemetry: { logs: { level: debug } }\n'));
   await until(() => out().includes('the new configuration is in force'), 'the change, unasked');
   child.kill('SIGINT');

@@ -25,6 +25,7 @@ async function watch(t: Test, file: string, apply?: (config: Config) => void) {
     environment: {},
     log,
     everyMs: 5,
+    onFaults: () => lines.push('told of faults'),
     apply: async (config) => {
       apply?.(config);
       ports.push(config.server.port);
@@ -89,6 +90,7 @@ t.test(
       'error 2:17 server.port: must be a number',
       'error 3:1 stor: is not a known key; did you mean store?',
       'error the configuration has faults; the old one stays in force',
+      'told of faults',
     ]);
     t.strictSame(ports, []);
     writeFileSync(file, withPort(5));
