@@ -72,8 +72,17 @@ export const openTrail = async (
     retentionMs: options.retention,
     log,
     onSinkStatus,
-    onTrailStatus: ({ recorded, missed, damaged, droppedEarly, usedBytes, open }) => {
-      measure.spool({ bytes: usedBytes, events: recorded, open });
+    onTrailStatus: ({
+      recorded,
+      missed,
+      damaged,
+      droppedEarly,
+      usedBytes,
+      waitingBytes,
+      limitBytes,
+      open,
+    }) => {
+      measure.spool({ bytes: usedBytes, waiting: waitingBytes, limit: limitBytes, events: recorded, open });
       measure.trouble('missed', missed);
       measure.trouble('damaged', damaged);
       measure.trouble('dropped_early', droppedEarly);

@@ -38,13 +38,21 @@ const isUnreadable = (error: unknown): error is Error =>
 
 const plural = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
 
-function describe({ events, chains, duplicates, erased, missed }: Verification, otherLines: number): string {
+const MOST_ENDED = 20;
+
+function describe(result: Verification, otherLines: number): string {
+  const { events, chains, duplicates, erased, missed, ended } = result;
   const remarks = [
     duplicates > 0 && `${plural(duplicates, 'repetition')} of events that were sent again`,
     erased > 0 &&
       `${plural(erased, 'event')} erased on request: their place is proved, their content is gone`,
     missed > 0 && `${plural(missed, 'event')} never recorded, as the trail itself says`,
     otherLines > 0 && `${plural(otherLines, 'line')} without an event`,
+    ended.length > 0 &&
+      `${plural(ended.length, 'chain')} without an event of the last day: a gateway that was stopped, or the end is missing`,
+    ...ended
+      .slice(0, MOST_ENDED)
+      .map((end) => `  ${end.org_id}, ${end.instance_id}: last event ${end.last_event_at}`),
   ].filter((remark) => remark !== false);
   const found = `${plural(events, 'event')} in ${plural(chains, 'chain')}: whole, in order and unchanged.`;
   return [found, ...remarks.map((remark) => `  ${remark}`)].join('\n');

@@ -8,13 +8,16 @@ import { sluiceHere } from './sluice.js';
 
 type Event = Record<string, unknown>;
 
+const first = { orgId: 'org_a', instanceId: 'inst_1', firstSeq: 1, day: '2031-01-01' };
+
 /** Events as sinks export them, of one organization and instance. */
-function chainOf(count: number, { orgId = 'org_a', instanceId = 'inst_1', firstSeq = 1 } = {}): string[] {
+function chainOf(count: number, over: Partial<typeof first> = {}): string[] {
+  const { orgId, instanceId, firstSeq, day } = { ...first, ...over };
   let prevHash = GENESIS;
   return Array.from({ length: count }, (_, n) => {
     const place = {
       eventId: `evt_${orgId}_${n}`,
-      createdAt: `2031-01-01T00:00:${String(n % 60).padStart(2, '0')}Z`,
+      createdAt: `${day}T00:00:${String(n % 60).padStart(2, '0')}Z`,
     };
     const body = writeBody(facts({ org_id: orgId, details: { b: n, a: 'ä' } }));
     const { json, hash } = seal(body, { ...place, instanceId, seq: firstSeq + n * 2, prevHash });
@@ -116,6 +119,17 @@ t.test('D28 audit verify accepts an erased event in its place, and says how many
     'moved.ndjson': events.with(2, changed(erased(events[2]!), { hash: GENESIS })),
   });
   t.match(await verify(moved!), { code: 1, err: /evt_org_a_3: gap/ });
+});
+
+t.test('D28 audit verify names chains that end a day before the others', async (t) => {
+  const early = chainOf(3, { orgId: 'org_quiet' });
+  const late = chainOf(2, { orgId: 'org_busy', day: '2031-01-03' });
+  const [file] = filesOf(t, { 'a.ndjson': [...early, ...late] });
+  const { code, out } = await verify(file!);
+  t.equal(code, 0);
+  t.match(out, /1 chain without an event of the last day/);
+  t.match(out, /org_quiet, inst_1: last event 2031-01-01T00:00:02.000Z/);
+  t.notMatch(out, /org_busy/);
 });
 
 t.test('D45 audit verify says when there is nothing to verify', async (t) => {

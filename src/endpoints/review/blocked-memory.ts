@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { GatewayJudgement } from '../../rules/policy-gateway/decide.js';
+import type { Judgement } from '../../core/review.js';
 import type { Scene } from './scene.js';
 
 const REMEMBERED = 5_000;
 const MEMORY_MS = 60_000;
 
 interface Blocked {
-  readonly judgement: GatewayJudgement;
+  readonly judgement: Judgement;
   readonly scene: Scene;
   readonly untilMs: number;
 }
@@ -23,7 +23,7 @@ export class BlockedMemory {
     this.#ticksMs = ticksMs;
   }
 
-  find(keyId: string, scene: Scene, body: unknown): GatewayJudgement | null {
+  find(keyId: string, scene: Scene, body: unknown): Judgement | null {
     const nowMs = this.#ticksMs();
     if ((this.#untilMs.get(keyId) ?? -Infinity) < nowMs) return null;
     const found = this.#blocked.get(nameOf(keyId, body));
@@ -31,7 +31,7 @@ export class BlockedMemory {
     return found.judgement;
   }
 
-  keep(keyId: string, scene: Scene, body: unknown, judgement: GatewayJudgement): void {
+  keep(keyId: string, scene: Scene, body: unknown, judgement: Judgement): void {
     const untilMs = this.#ticksMs() + MEMORY_MS;
     this.#blocked.set(nameOf(keyId, body), { judgement, scene, untilMs });
     this.#untilMs.set(keyId, untilMs);

@@ -61,6 +61,8 @@ const allowed: ReadonlySet<string> = new Set([
   'mode',
   'policy',
   'waiting',
+  'waiting_bytes',
+  'limit_bytes',
   'refusals',
   'row',
   'kind',

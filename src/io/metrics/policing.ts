@@ -14,10 +14,19 @@ export interface PolicingMetrics {
 
 export interface AuditMetrics {
   recorded(result: 'ok' | 'lost'): void;
-  spool(state: { readonly bytes: number; readonly events: number; readonly open: boolean }): void;
+  spool(state: SpoolState): void;
   sink(sinkId: string, state: SinkState): void;
   forget(sinkId: string): void;
   trouble(kind: string, count: number): void;
+}
+
+export interface SpoolState {
+  readonly bytes: number;
+  /** Of them, waiting for a sink. */
+  readonly waiting: number;
+  readonly limit: number;
+  readonly events: number;
+  readonly open: boolean;
 }
 
 export interface SinkState {
@@ -76,6 +85,8 @@ function registerAuditFamilies(registry: Registry): AuditMetrics {
   const [ok, lost] = [events.child('ok'), events.child('lost')];
   const one = (name: string, help: string) => gauge(registry, name, help, []).child();
   const bytes = one('sluice_audit_spool_bytes', 'What the spool takes on disk.');
+  const waiting = one('sluice_audit_waiting_bytes', 'What of it waits for a sink.');
+  const limit = one('sluice_audit_limit_bytes', 'What the spool may take, as the disk is now.');
   const written = one('sluice_audit_recorded_events', 'Events of every kind written since the start.');
   const open = one('sluice_audit_open', 'Whether the spool takes events (1) or has no room (0).');
   const perSink = (name: string, help: string, labels: readonly string[] = ['sink']) =>
@@ -103,6 +114,8 @@ function registerAuditFamilies(registry: Registry): AuditMetrics {
     },
     spool: (state) => {
       bytes.value = state.bytes;
+      waiting.value = state.waiting;
+      limit.value = state.limit;
       written.value = state.events;
       open.value = state.open ? 1 : 0;
     },

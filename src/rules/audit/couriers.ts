@@ -6,6 +6,8 @@ import type { Spool } from './spool.js';
 import type { SinkStatus } from './status.js';
 
 const KEPT_WHILE_DISABLED_MS = 24 * 60 * 60 * 1_000;
+/** What the spool needs for an event beyond its JSON: its row, and two indexes. */
+const BYTES_BESIDE_AN_EVENT = 100;
 
 /** A sink that was switched off for so long that events no longer wait for it. */
 export interface Detached {
@@ -20,6 +22,8 @@ export class Couriers {
   readonly #parts: CourierParts;
   readonly #createSender: CreateSender;
   readonly #couriers = new Map<string, Courier>();
+  /** Those of sinks that were switched off meanwhile: what waits for them is still told. */
+  readonly #resting = new Map<string, Courier>();
   readonly #rows: Map<string, Cursor>;
   #turn: Promise<void> = Promise.resolve();
   #wanted: readonly SinkSpec[] | null = null;
@@ -77,6 +81,7 @@ export class Couriers {
       return;
     }
     const cursor = this.#rowOf(spec);
+    this.#resting.delete(spec.id);
     if (cursor.disabledMs !== null) {
       cursor.disabledMs = null;
       this.#cursors.save(cursor);
@@ -105,6 +110,8 @@ export class Couriers {
   }
 
   async #rest(sinkId: string): Promise<void> {
+    const courier = this.#couriers.get(sinkId);
+    if (courier) this.#resting.set(sinkId, courier);
     await this.#stop(sinkId);
     const row = this.#rows.get(sinkId);
     if (!row || row.disabledMs !== null) return;
@@ -114,8 +121,13 @@ export class Couriers {
 
   async #forget(sinkId: string): Promise<void> {
     await this.#stop(sinkId);
+    this.#remove(sinkId);
+  }
+
+  #remove(sinkId: string): void {
     this.#cursors.remove(sinkId);
     this.#rows.delete(sinkId);
+    this.#resting.delete(sinkId);
   }
 
   async #stop(sinkId: string): Promise<void> {
@@ -147,7 +159,20 @@ export class Couriers {
   }
 
   statuses(): SinkStatus[] {
-    return [...this.#couriers.values()].map((courier) => courier.status());
+    return [...this.#couriers.values(), ...this.#resting.values()].map((courier) => courier.status());
+  }
+
+  /** What must stay because a sink waits for it; of several that wait for the same the slowest counts. */
+  waitingBytes(): number {
+    const waiting = new Map<number, number>();
+    const chains = new Map([...this.#spool.chains()].map((chain) => [chain.chain, chain]));
+    for (const { chain, events, bytes } of this.#rows.values()) {
+      const whole = chains.get(chain);
+      if (!whole) continue;
+      const behind = whole.bytes - bytes + (whole.events - events) * BYTES_BESIDE_AN_EVENT;
+      waiting.set(chain, Math.max(waiting.get(chain) ?? 0, behind));
+    }
+    return [...waiting.values()].reduce((sum, bytes) => sum + bytes, 0);
   }
 
   sinksOf(organizationId: string): string[] {
@@ -161,8 +186,7 @@ export class Couriers {
     const beforeMs = this.#clock.nowMs() - KEPT_WHILE_DISABLED_MS;
     for (const row of this.#rows.values()) {
       if (row.disabledMs === null || row.disabledMs > beforeMs) continue;
-      this.#cursors.remove(row.sinkId);
-      this.#rows.delete(row.sinkId);
+      this.#remove(row.sinkId);
       for (const { chain, organizationId, lastSeq, events } of this.#spool.chains())
         if (chain === row.chain && lastSeq > row.seq)
           detached.push({

@@ -60,7 +60,7 @@ function stringify(
   facts: AuditFacts,
   matches: readonly Match[],
   details: AuditFacts['details'],
-  content: AuditFacts['content'],
+  content: object | undefined,
 ): string {
   return (
     `{"event_type":"${facts.event_type}","source":"policy_gateway","org_id":${text(facts.org_id)}` +

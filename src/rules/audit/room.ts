@@ -32,6 +32,12 @@ export class Room {
     return this.#usedBytes;
   }
 
+  /** What the spool may take as the disk is now. */
+  get limitBytes(): number {
+    const { maxBytes, minFreeBytes } = this.#options;
+    return Math.max(0, Math.min(maxBytes, this.#usedBytes + this.#freeBytes - minFreeBytes));
+  }
+
   /** Old history must make room before new events are refused. */
   get isTight(): boolean {
     return this.#usedBytes >= this.#options.maxBytes * TIGHT_AT;

@@ -2,6 +2,7 @@ import { crc32 } from 'node:zlib';
 import { systemClock, type Clock } from '../../core/clock.js';
 import { IdMint } from '../../core/ids.js';
 import type { Database, Statement } from '../../io/records/sqlite.js';
+import { dayOf } from './day.js';
 import { gapFacts, GENESIS, seal, writeBody } from './event.js';
 import { EventReader } from './event-reader.js';
 import type { OpenedSpool } from './spool-file.js';
@@ -25,6 +26,8 @@ export interface Chain {
   /** Ever written. */
   events: number;
   bytes: number;
+  /** The last day, counted from 1970, on which it was told how far it has come. */
+  anchoredDay: number;
 }
 
 /** Events in SQLite, as plain synchronous calls: the worker decides what shares a transaction. */
@@ -59,9 +62,13 @@ export class Spool {
     const touched = new Set<Chain>();
     this.transact(() => {
       for (const entry of entries) this.#write(entry, touched);
-      for (const { chain, head, lastSeq, events, bytes } of touched)
-        this.#statements.moveChain.run(head, lastSeq, events, bytes, chain);
+      this.#move(touched);
     });
+  }
+
+  #move(touched: Iterable<Chain>): void {
+    for (const { chain, head, lastSeq, events, bytes, anchoredDay } of touched)
+      this.#statements.moveChain.run(head, lastSeq, events, bytes, anchoredDay, chain);
   }
 
   transact(act: () => void): void {
@@ -103,9 +110,10 @@ export class Spool {
 
   /** After a damaged spool was replaced, every chain begins by saying so: what came before may never arrive. */
   #begin(organizationId: string, touched: Set<Chain>): Chain {
-    this.#statements.addChain.run(organizationId, GENESIS);
+    const anchoredDay = dayOf(this.#clock.nowMs());
+    this.#statements.addChain.run(organizationId, GENESIS, anchoredDay);
     const { chain } = this.#statements.chainOf.get(organizationId) as { chain: number };
-    const begun = { chain, organizationId, head: GENESIS, lastSeq: 0, events: 0, bytes: 0 };
+    const begun = { chain, organizationId, head: GENESIS, lastSeq: 0, events: 0, bytes: 0, anchoredDay };
     this.#chains.set(organizationId, begun);
     if (this.#replaces !== null) {
       const details = { reason: 'spool_damaged', set_aside: this.#replaces };
@@ -136,8 +144,7 @@ export class Spool {
     const touched = new Set<Chain>();
     this.transact(() => {
       this.#begin(organizationId, touched);
-      for (const { chain, head, lastSeq, events, bytes } of touched)
-        this.#statements.moveChain.run(head, lastSeq, events, bytes, chain);
+      this.#move(touched);
     });
     return this.#chains.get(organizationId)!;
   }
@@ -170,13 +177,15 @@ function prepareAll(database: Database) {
     ),
     seqOf: sql('SELECT seq FROM events WHERE event_id = ?'),
     chains: sql(
-      'SELECT chain, organization_id AS organizationId, head, last_seq AS lastSeq, events, bytes FROM chains',
+      'SELECT chain, organization_id AS organizationId, head, last_seq AS lastSeq, events, bytes, anchored_day AS anchoredDay FROM chains',
     ),
     chainOf: sql('SELECT chain FROM chains WHERE organization_id = ?'),
     addChain: sql(
-      'INSERT INTO chains (organization_id, head, last_seq, events, bytes) VALUES (?, ?, 0, 0, 0)',
+      'INSERT INTO chains (organization_id, head, last_seq, events, bytes, anchored_day) VALUES (?, ?, 0, 0, 0, ?)',
     ),
-    moveChain: sql('UPDATE chains SET head = ?, last_seq = ?, events = ?, bytes = ? WHERE chain = ?'),
+    moveChain: sql(
+      'UPDATE chains SET head = ?, last_seq = ?, events = ?, bytes = ?, anchored_day = ? WHERE chain = ?',
+    ),
     pageCount: sql('PRAGMA page_count'),
     freePages: sql('PRAGMA freelist_count'),
     pageSize: sql('PRAGMA page_size'),

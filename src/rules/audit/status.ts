@@ -31,5 +31,9 @@ export interface TrailStatus {
   /** Left the local history before their time to make room; every sink had them. */
   readonly droppedEarly: number;
   readonly usedBytes: number;
+  /** Of them, waiting for a destination. */
+  readonly waitingBytes: number;
+  /** What the spool may take as the disk is now. */
+  readonly limitBytes: number;
   readonly open: boolean;
 }

@@ -4,9 +4,8 @@ import type { Alarm } from './courier.js';
 import { Couriers } from './couriers.js';
 import { Cursors } from './cursors.js';
 import { DeadLetters } from './dead-letters.js';
-import { gapFacts, writeBody } from './event.js';
-import { Gaps } from './gaps.js';
 import { eraseEvents, findEvents, matcherOf, type HistoryFilter, type HistoryPage } from './history.js';
+import { Notices } from './notices.js';
 import { Pruner } from './prune.js';
 import { Room } from './room.js';
 import {
@@ -60,10 +59,8 @@ export class Trail {
   readonly #couriers: Couriers;
   readonly #upkeep: Upkeep;
   readonly #deadLetters: DeadLetters;
-  readonly #gaps: Gaps;
+  readonly #notices: Notices;
   readonly #room: Room;
-  /** Places of damaged events that were told of already. */
-  readonly #damaged = new Set<string>();
   readonly #told = new Map<string, string>();
   #recorded = 0;
   #ticks = 0;
@@ -78,11 +75,17 @@ export class Trail {
     this.#spool = new Spool(openSpoolFile(folder, options.durability), this.#clock);
     const cursors = new Cursors(this.#spool.database);
     this.#deadLetters = new DeadLetters(folder);
-    this.#gaps = new Gaps(this.#clock);
     const freeBytes = options.freeBytes ?? (() => freeBytesBelow(folder));
     this.#room = new Room({ maxBytes, minFreeBytes, freeBytes, onChange: options.onRoom });
     this.#room.noteUsed(this.#spool.usedBytes());
     this.#room.look();
+    this.#notices = new Notices({
+      spool: this.#spool,
+      room: this.#room,
+      clock: this.#clock,
+      append: (entries) => this.#write(entries),
+      warn: options.warn,
+    });
     this.#upkeep = new Upkeep({
       spool: this.#spool,
       pruner: new Pruner(this.#spool, cursors),
@@ -99,7 +102,8 @@ export class Trail {
         clock: this.#clock,
         random: options.random ?? Math.random,
         alarm: this.#alarm,
-        onDamage: (organizationId, seqs) => this.#noteDamage(organizationId, seqs),
+        onDamage: (organizationId, seqs) =>
+          this.#guarded(() => this.#notices.noteDamage(organizationId, seqs)),
         onFault: (error) => this.#noteFault(error),
       },
       options.createSender,
@@ -117,24 +121,23 @@ export class Trail {
 
   /** All entries in one transaction; false = none was recorded, and they are counted as missed. */
   record(entries: readonly Entry[]): boolean {
-    if (!this.open || !this.#append(entries)) {
+    if (!this.open || !this.#guarded(() => this.#write(entries))) {
       // Whoever gives an event its id keeps it and tells of it again.
       for (const { organizationId, eventId } of entries)
-        if (eventId === undefined) this.#gaps.miss(organizationId);
+        if (eventId === undefined) this.#notices.gaps.miss(organizationId);
       return false;
     }
     this.#recorded += entries.length;
-    this.#couriers.wake(new Set(entries.map(({ organizationId }) => organizationId)));
     return true;
   }
 
   /** What was missed and not told of yet. */
   untold(): readonly (readonly [organizationId: string, count: number])[] {
-    return this.#gaps.untold();
+    return this.#notices.gaps.untold();
   }
 
   miss(organizationId: string, count: number): void {
-    this.#gaps.miss(organizationId, count);
+    this.#notices.gaps.miss(organizationId, count);
   }
 
   setSinks(specs: readonly SinkSpec[]): Promise<void> {
@@ -156,10 +159,16 @@ export class Trail {
     return count;
   }
 
-  #append(entries: readonly Entry[]): boolean {
+  #write(entries: readonly Entry[]): void {
+    this.#spool.append(entries);
+    this.#upkeep.noteUsed();
+    this.#couriers.wake(new Set(entries.map(({ organizationId }) => organizationId)));
+  }
+
+  /** false = the spool failed. */
+  #guarded(act: () => void): boolean {
     try {
-      this.#spool.append(entries);
-      this.#upkeep.noteUsed();
+      act();
       return true;
     } catch (error) {
       this.#noteFault(error);
@@ -179,39 +188,18 @@ export class Trail {
     if (isDamage(error) && this.#options.folder !== MEMORY) markDamaged(this.#options.folder);
   }
 
-  #noteDamage(organizationId: string, seqs: readonly number[]): void {
-    const fresh = seqs.filter((seq) => !this.#damaged.has(`${organizationId} ${seq}`));
-    if (fresh.length === 0) return;
-    for (const seq of fresh) this.#damaged.add(`${organizationId} ${seq}`);
-    this.#options.warn('Damaged events of the audit trail were skipped.', { count: fresh.length });
-    const details = { reason: 'damaged', events: fresh.length, first_seq: fresh[0], last_seq: fresh.at(-1) };
-    this.#append([{ organizationId, body: writeBody(gapFacts(organizationId, details)) }]);
-  }
-
   #tick(): void {
     if (this.#isBroken) return;
     try {
       this.#room.look();
-      this.#tellGaps(false);
       this.#couriers.retry();
       if (this.#ticks++ % PRUNE_EVERY_TICKS === 0 || this.#room.isTight) this.#upkeep.run();
-      this.#tellDetached();
+      this.#notices.tell(this.#couriers.detach(), this.#couriers.waitingBytes());
       this.report();
     } catch (error) {
       this.#noteFault(error);
     }
     this.#cancelTick = this.#alarm(() => this.#tick(), TICK_MS);
-  }
-
-  #tellGaps(everything: boolean): void {
-    if (this.#room.hasReserve) this.#gaps.tell((entries) => this.#spool.append(entries), everything);
-  }
-
-  #tellDetached(): void {
-    for (const { organizationId, sinkId, afterSeq, events } of this.#couriers.detach()) {
-      const details = { reason: 'sink_detached', sink_id: sinkId, after_seq: afterSeq, events };
-      this.#append([{ organizationId, body: writeBody(gapFacts(organizationId, details)) }]);
-    }
   }
 
   /** Tells of everything that has changed since it was last told. */
@@ -220,10 +208,12 @@ export class Trail {
       if (this.#isNews(status.sinkId, status)) this.#options.onSink(status);
     const trail = {
       recorded: this.#recorded,
-      missed: this.#gaps.total,
-      damaged: this.#damaged.size,
+      missed: this.#notices.gaps.total,
+      damaged: this.#notices.damaged,
       droppedEarly: this.#upkeep.droppedEarly,
       usedBytes: this.#room.usedBytes,
+      waitingBytes: this.#couriers.waitingBytes(),
+      limitBytes: this.#room.limitBytes,
       open: this.open,
     };
     if (this.#isNews('', trail)) this.#options.onTrail(trail);
@@ -245,7 +235,7 @@ export class Trail {
       return;
     }
     try {
-      this.#tellGaps(true);
+      this.#notices.tellGaps(true);
     } catch (error) {
       this.#options.warn('The gaps of the audit trail could not be told.', { error: textOf(error) });
     }

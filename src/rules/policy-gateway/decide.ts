@@ -53,11 +53,6 @@ const nothingIn = (direction: Direction): Findings => ({
 });
 const nothing = { request: nothingIn('request'), response: nothingIn('response') };
 
-/** A judgement, and what the gateway configuration alone made of it; null = it decided nothing. */
-export interface GatewayJudgement extends Judgement {
-  readonly candidate: Decision | null;
-}
-
 /** The name under which a missed allowlist is listed. */
 export const NO_LISTED_TERM = 'no_listed_term';
 
@@ -85,7 +80,7 @@ export const reasonCodeOf = ({ rules }: GatewayConfig, reason: string): string =
  * decision wins; of equals, always-blocked categories and the request's own, then policies by age, then the gateway
  * configuration, which alone is subject to its rollout (D31).
  */
-export const decide = (config: GatewayConfig, findings: Findings, standing: Standing): GatewayJudgement => {
+export const decide = (config: GatewayConfig, findings: Findings, standing: Standing): Judgement => {
   const { direction } = findings;
   if (isEmpty(findings)) return plainAllow(direction, standing);
   const matches: Match[] = [];
@@ -164,7 +159,7 @@ const isEmpty = (findings: Findings): boolean =>
 const isOlder = (one: PolicyFinding, other: PolicyFinding): boolean =>
   one.createdAt < other.createdAt || (one.createdAt === other.createdAt && one.id < other.id);
 
-const allowIn = (direction: Direction, standing: Standing): GatewayJudgement =>
+const allowIn = (direction: Direction, standing: Standing): Judgement =>
   Object.freeze({
     decision: 'allow',
     effective: 'allow',
@@ -179,7 +174,7 @@ const allowIn = (direction: Direction, standing: Standing): GatewayJudgement =>
     candidate: standing.decides ? 'allow' : null,
   });
 
-const allows = new Map<Standing, Readonly<Record<Direction, GatewayJudgement>>>(
+const allows = new Map<Standing, Readonly<Record<Direction, Judgement>>>(
   Object.values(standings).map((standing) => [
     standing,
     { request: allowIn('request', standing), response: allowIn('response', standing) },
@@ -187,5 +182,5 @@ const allows = new Map<Standing, Readonly<Record<Direction, GatewayJudgement>>>(
 );
 
 /** Nothing was found: the same value every time. */
-export const plainAllow = (direction: Direction, standing: Standing): GatewayJudgement =>
+export const plainAllow = (direction: Direction, standing: Standing): Judgement =>
   allows.get(standing)?.[direction] ?? allowIn(direction, standing);

@@ -1,8 +1,8 @@
-import type { Match } from '../../core/review.js';
-import { severityOf, type GatewayJudgement } from './decide.js';
+import type { Judgement, Match } from '../../core/review.js';
+import { severityOf } from './decide.js';
 
 /** One judgement of a whole exchange, from those of its sides; of equally severe ones the earlier stands (D31). */
-export const joinJudgements = (first: GatewayJudgement, second: GatewayJudgement): GatewayJudgement => {
+export const joinJudgements = (first: Judgement, second: Judgement): Judgement => {
   const winner = outweighs(second, first) ? second : first;
   const other = winner === first ? second : first;
   if (isEmpty(other)) return winner;
@@ -25,16 +25,12 @@ const distinct = (matches: readonly Match[]): readonly Match[] => {
 };
 
 /** What was done outweighs what was only recorded. */
-const outweighs = (one: GatewayJudgement, other: GatewayJudgement): boolean => {
+const outweighs = (one: Judgement, other: Judgement): boolean => {
   const done = severityOf(one.effective) - severityOf(other.effective);
   return done === 0 ? severityOf(one.decision) > severityOf(other.decision) : done > 0;
 };
 
-const isEmpty = ({ matches, decision }: GatewayJudgement): boolean =>
-  matches.length === 0 && decision === 'allow';
+const isEmpty = ({ matches, decision }: Judgement): boolean => matches.length === 0 && decision === 'allow';
 
-const moreSevere = (
-  one: GatewayJudgement['candidate'],
-  other: GatewayJudgement['candidate'],
-): GatewayJudgement['candidate'] =>
+const moreSevere = (one: Judgement['candidate'], other: Judgement['candidate']): Judgement['candidate'] =>
   one === null || (other !== null && severityOf(other) > severityOf(one)) ? other : one;

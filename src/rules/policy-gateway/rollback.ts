@@ -1,6 +1,5 @@
-import type { Decision } from '../../core/review.js';
+import type { Decision, Judgement } from '../../core/review.js';
 import type { GatewayConfig } from './config.js';
-import type { GatewayJudgement } from './decide.js';
 
 /** Enforcement of a configuration was stopped (D23). */
 export interface Rollback {
@@ -37,7 +36,7 @@ export const noteJudgement = (
   ledger: SpikeLedger,
   organizationId: string,
   config: GatewayConfig,
-  { candidate, rolloutMode }: GatewayJudgement,
+  { candidate, rolloutMode }: Judgement,
 ): void => {
   if (candidate === null || !config.rollout.rollback_on_spike) return;
   if (rolloutMode === 'enforced' || rolloutMode === 'canary')

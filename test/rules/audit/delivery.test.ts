@@ -287,20 +287,36 @@ t.test('a disabled sink keeps its place for a day, then the trail tells what it 
   trail.record(entries(2));
   time.leap(23 * 3_600_000);
   await trail.setSinks([sinkOf()]);
-  await until(() => sink().taken.length === 3);
+  await until(() => sink().taken.length === 4); // with the anchor of the day
   await trail.setSinks([sinkOf('sink_1', { enabled: false })]);
   trail.record(entries(4));
   time.leap(25 * 3_600_000);
-  const gap = (await eventsOf(trail)).at(-1)!;
+  const [gap] = (await eventsOf(trail)).filter((event) => event['reason_code'] === 'audit_gap');
   t.match(gap, {
     event_type: 'admin',
     reason_code: 'audit_gap',
-    details: { reason: 'sink_detached', sink_id: 'sink_1', events: 4, after_seq: 3 },
+    details: { reason: 'sink_detached', sink_id: 'sink_1', events: 4, after_seq: 4 },
   });
   await trail.setSinks([sinkOf()]);
   trail.record([entry()]);
-  await until(() => sink().taken.length === 4);
-  t.same(sink().taken, [1, 2, 3, 9], 'switched on again it starts with the next event');
+  await until(() => sink().taken.length === 5);
+  t.same(sink().taken, [1, 2, 3, 4, 11], 'switched on again it starts with the next event');
+  await trail.close(0);
+});
+
+t.test('what waits for a disabled sink is told as long as it waits', async (t) => {
+  const { trail, sink, time, told } = openTrail();
+  await trail.setSinks([sinkOf()]);
+  trail.record([entry()]);
+  await until(() => sink().taken.length === 1);
+  await trail.setSinks([sinkOf('sink_1', { enabled: false })]);
+  trail.record(entries(7));
+  time.advance(5_000);
+  t.match(told.sinks.get('sink_1'), { queued: 7, oldestMs: 5_000 });
+  await trail.setSinks([sinkOf()]);
+  await until(() => sink().taken.length === 8);
+  time.advance(1_000);
+  t.match(told.sinks.get('sink_1'), { queued: 0, oldestMs: 0 });
   await trail.close(0);
 });
 

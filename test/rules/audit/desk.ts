@@ -1,7 +1,7 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import { ManualClock } from '../../support/manual-clock.js';
 import { until as comesAbout } from '../../support/redis.js';
-import { blankFacts, type AuditFacts } from '../../../src/core/audit.js';
+import { blankFacts, type AuditFacts, type EventContent } from '../../../src/core/audit.js';
 import type { Batch, Outcome, Sender, SinkSpec } from '../../../src/core/sink.js';
 import type { Alarm } from '../../../src/rules/audit/courier.js';
 import { writeBody } from '../../../src/rules/audit/event.js';
@@ -72,6 +72,12 @@ export class ScriptedSink {
     },
   });
 }
+
+/** Content of an event, where it is kept. */
+export const said = (text: string): EventContent => ({
+  request: [{ at: 'messages.0.content', role: 'user', text }],
+  response: [],
+});
 
 export const facts = (over: Partial<AuditFacts> = {}): AuditFacts => ({
   ...blankFacts('enforcement', over.org_id ?? ORG),

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import type { HistoryFilter } from '../../../src/rules/audit/history.js';
 import type { Trail } from '../../../src/rules/audit/trail.js';
-import { entries, entry, eventsOf, openTrail, ORG, sinkOf, until } from './desk.js';
+import { entries, entry, eventsOf, openTrail, ORG, said, sinkOf, until } from './desk.js';
 import { verifyEvents } from './verify-events.js';
 
 const find = async (trail: Trail, filter: Partial<HistoryFilter>) => {
@@ -83,8 +83,8 @@ t.test('erasing a user leaves the place of each event, and the chain verifies', 
     events.some(({ seq }) => seq === 2) ? { kind: 'poison', reason: 'HTTP 400' } : { kind: 'accepted' };
   trail.record([
     entry(),
-    entry({ user_id: 'zoe', content: { text: 'canary-1' } }),
-    entry({ policy_user: 'zoe', content: { text: 'canary-2' } }),
+    entry({ user_id: 'zoe', content: said('canary-1') }),
+    entry({ policy_user: 'zoe', content: said('canary-2') }),
     entry({ user_id: 'zoe2' }),
     entry({ org_id: 'org_b', user_id: 'zoe' }),
   ]);

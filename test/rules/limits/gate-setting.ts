@@ -56,6 +56,7 @@ export const callOf = (principal: Principal, limits: LimitFamily = 'inference'):
     firstTokenMs: null,
     truncated: false,
     judgement: null,
+    content: null,
   };
   return {
     requestId: `req_${requests++}`,
