@@ -28,6 +28,7 @@ import { createConfigDoors } from './endpoints/policy-gateway/config.js';
 import { createExportDoors } from './endpoints/policy-gateway/exports.js';
 import { createHistoryDoors } from './endpoints/policy-gateway/history.js';
 import { createSimulateDoor } from './endpoints/policy-gateway/simulate.js';
+import { contentOfText } from './endpoints/review/capture.js';
 import { createInspection } from './endpoints/review/inspection.js';
 import { findClientBehind, subnetOf } from './io/http/address.js';
 import { compileMatcher } from './io/http/match.js';
@@ -152,6 +153,7 @@ export const createGeneration = (config: Config, ground: Ground): Generation => 
       inspect: createInspection(reviewing.parts),
       isRolledBack: (organizationId, policyId) => policing.spikes.isRolledBack(organizationId, policyId),
       record: (facts) => trail.audit.record(facts),
+      contentOf: reviewing.parts.capturesContent ? contentOfText : null,
     }),
     exports: createExportDoors({
       ...accountParts,

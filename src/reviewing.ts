@@ -85,6 +85,7 @@ export const createReviewing = (
     supportText: moderation.support_text,
     asksOthers: moderation.engine === 'http',
     judgesWhole: policies.judge.kind === 'model',
+    capturesContent: config.audit.capture_content,
     ticksMs: () => systemClock.ticksMs(),
   };
   return { parts: review, open: createReview(review) };

@@ -48,6 +48,7 @@ const freshMeter = (): Meter => ({
   firstTokenMs: null,
   truncated: false,
   judgement: null,
+  content: null,
 });
 
 /**

@@ -3,9 +3,10 @@ import type { Clock } from './core/clock.js';
 import { GatewayError } from './core/errors.js';
 import type { Lease, Meter } from './core/exchange.js';
 import type { Log } from './core/log.js';
+import type { Judgement } from './core/review.js';
 import type { PolicingMetrics } from './io/metrics/policing.js';
 import type { GatewayConfig } from './rules/policy-gateway/config.js';
-import { NO_LISTED_TERM, type GatewayJudgement } from './rules/policy-gateway/decide.js';
+import { NO_LISTED_TERM } from './rules/policy-gateway/decide.js';
 import { noteJudgement, type SpikeLedger } from './rules/policy-gateway/rollback.js';
 import type { Trip } from './trip.js';
 
@@ -31,7 +32,7 @@ export interface Witness {
   refused(trip: Trip, error: GatewayError): Promise<void>;
 }
 
-const isPlain = (judgement: GatewayJudgement | null): boolean =>
+const isPlain = (judgement: Judgement | null): boolean =>
   judgement === null || (judgement.decision === 'allow' && judgement.matches.length === 0);
 
 export const createWitness = (parts: WitnessParts): Witness => {
@@ -47,7 +48,7 @@ export const createWitness = (parts: WitnessParts): Witness => {
     }
   };
 
-  const count = ({ decision, effective, rolloutMode, direction, ...found }: GatewayJudgement): void => {
+  const count = ({ decision, effective, rolloutMode, direction, ...found }: Judgement): void => {
     parts.metrics.decision(decision, effective, rolloutMode, direction);
     for (const category of found.triggeredCategories) parts.metrics.category(category);
     parts.metrics.redactions(found.redactions);
@@ -65,7 +66,7 @@ export const createWitness = (parts: WitnessParts): Witness => {
   const conclude = async (trip: Trip): Promise<void> => {
     const organizationId = trip.caller!.principal.organization.id;
     const config = await knownConfig(organizationId);
-    const judgement = trip.meter.judgement as GatewayJudgement | null;
+    const { judgement } = trip.meter;
     if (judgement) count(judgement);
     if (judgement && config) noteJudgement(spikes, organizationId, config, judgement);
     if (parts.events === 'acted' && isPlain(judgement)) return;
@@ -129,7 +130,7 @@ const usageOf = ({ usage, credits, provider }: Meter): AuditFacts['usage'] =>
 const factsOf = (
   trip: Trip,
   config: GatewayConfig | null,
-  judgement: GatewayJudgement | null,
+  judgement: Judgement | null,
   clock: Clock,
 ): AuditFacts => {
   const { meter, policy } = trip;
@@ -169,6 +170,7 @@ const factsOf = (
     client_aborted: trip.clientLeft,
     latency_ms: Math.round(clock.ticksMs() - trip.receivedMs),
     usage: usageOf(meter),
+    ...(meter.content && { content: meter.content() }),
     ...(trip.route?.operation === 'passthrough' && { details: { unmoderated: true } }),
   };
 };

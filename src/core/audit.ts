@@ -41,18 +41,23 @@ export interface AuditFacts {
   /** More of an administration change: what was done to which object, never a secret. */
   readonly details?: Readonly<Record<string, unknown>>;
   /** Only where content is captured on purpose; redacted before it comes here. */
-  readonly content?: Readonly<Record<string, unknown>>;
+  readonly content?: EventContent;
 }
 
-/** An event in its place: of one instance in order, of one organization and instance in a hash chain. */
-export interface AuditEvent extends AuditFacts {
-  readonly event_id: string;
-  readonly created_at: string;
-  readonly source: 'policy_gateway';
-  readonly instance_id: string;
-  readonly seq: number;
-  readonly prev_hash: string;
-  readonly hash: string;
+/** What was said, masked and bounded; names are those of the exported event. */
+export interface EventContent {
+  /** `at` = where it stood in the request. */
+  readonly request: readonly { readonly at: string; readonly role: string; readonly text: string }[];
+  /** As the model said it, also what was kept back; `attempt` 2 = asked for once more. */
+  readonly response: readonly {
+    readonly attempt: number;
+    readonly kind: string;
+    /** Of a tool. */
+    readonly name?: string;
+    readonly text: string;
+  }[];
+  readonly request_omitted_characters?: number;
+  readonly response_omitted_characters?: number;
 }
 
 /** Where events go. Resolves when the event is as safe as the configured durability asks. */

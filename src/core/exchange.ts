@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
+import type { EventContent } from './audit.js';
 import type { Log } from './log.js';
 import type { Permission, Principal } from './principal.js';
 import type { Judgement } from './review.js';
@@ -110,6 +111,8 @@ export interface Meter {
   truncated: boolean;
   /** What was decided about it; null = nobody was asked. */
   judgement: Judgement | null;
+  /** What was said up to now, for its event; null = that is not kept. */
+  content: (() => EventContent) | null;
 }
 
 /** What an attempt asks the limiter for. */

@@ -63,4 +63,6 @@ export interface Judgement {
   readonly direction: Direction;
   /** Values masked on both sides. */
   readonly redactions: number;
+  /** What the gateway configuration alone made of it; null = it decided nothing. */
+  readonly candidate: Decision | null;
 }

@@ -1,4 +1,4 @@
-import type { AuditFacts } from '../../core/audit.js';
+import type { AuditFacts, EventContent } from '../../core/audit.js';
 import { json, type Call, type JsonReply } from '../../core/exchange.js';
 import type { Direction, Judgement, Match } from '../../core/review.js';
 import type { Records } from '../../io/records/records.js';
@@ -36,6 +36,8 @@ export interface SimulateParts {
   ) => Promise<Inspection>;
   readonly isRolledBack: (organizationId: string, policyId: string) => boolean;
   readonly record: (facts: AuditFacts) => Promise<void>;
+  /** What an event keeps of a text; null = nothing. */
+  readonly contentOf: ((text: string, direction: Direction) => EventContent) | null;
 }
 
 /** Seed 4.8: the function that decides on requests, its inputs replaced by the scenario (D20). */
@@ -54,7 +56,11 @@ export const createSimulateDoor =
     const standing = sampledStanding(config, parts.isRolledBack(id, config.policy_id));
     const judgement = decide(config, categories ? { ...findings, categories } : findings, standing);
 
-    if (asked.persist) await parts.record(simulationFacts(actorOf(call), config, judgement));
+    if (asked.persist)
+      await parts.record({
+        ...simulationFacts(actorOf(call), config, judgement),
+        ...(text !== undefined && parts.contentOf && { content: parts.contentOf(text, direction) }),
+      });
     return json({
       decision: judgement.decision,
       reason_code: judgement.reasonCode,

@@ -22,6 +22,8 @@ export interface GuardParts extends WatchParts {
   readonly decide: () => Judgement;
   /** What a judgement that does not allow the answer means for it. */
   readonly stopFor: (judgement: Judgement) => Stop;
+  /** Told of all text as it comes; null = nobody keeps it. */
+  readonly overheard: ((channel: Channel, text: string, isFixed: boolean) => void) | null;
 }
 
 const UNMODERATED = 'The moderation service does not answer, so the rest of this answer is withheld.';
@@ -36,6 +38,9 @@ export const createAnswerGuard = (parts: GuardParts): Guard => {
   let stop: Stop | null = null;
   let pending: Promise<void> | null = null;
   let ended = false;
+  /** The one channel there mostly is, without looking through all. */
+  let latest: ChannelWatch | null = null;
+  let latestId = '';
 
   const watchOf = ({ id, kind }: Channel): ChannelWatch => {
     if (latest !== null && latestId === id) return latest;
@@ -51,10 +56,6 @@ export const createAnswerGuard = (parts: GuardParts): Guard => {
     const judgement = parts.decide();
     if (judgement.effective !== 'allow') stop = parts.stopFor(judgement);
   };
-
-  /** The one channel there mostly is, without looking through all. */
-  let latest: ChannelWatch | null = null;
-  let latestId = '';
 
   /** What leaves is settled only after everybody had their say: a stop keeps back what came with its reason. */
   const settle = (): void => {
@@ -96,6 +97,7 @@ export const createAnswerGuard = (parts: GuardParts): Guard => {
   return {
     write(channel, text, isFixed = false) {
       if (stop || text === '') return;
+      parts.overheard?.(channel, text, isFixed);
       const watch = watchOf(channel);
       watch.runs.add(length, text.length);
       length += text.length;

@@ -27,6 +27,24 @@ export const maskSlowly = async (text: string, redactor: Redactor): Promise<Mask
   return maskedBy(text, follower.takeEdits());
 };
 
+/** The beginning of a text, masked: at most `most` of its characters, and never a part of a value. */
+export const maskHead = (
+  text: string,
+  most: number,
+  redactor: Redactor,
+): { text: string; length: number } => {
+  const follower = redactor.follow();
+  follower.write(text);
+  follower.end();
+  const edits = follower.takeEdits();
+  const length = edits.reduce(
+    (end, { from, to }) => (from < end && end < to ? from : end),
+    Math.min(most, text.length),
+  );
+  const inside = edits.filter(({ to }) => to <= length);
+  return { text: applyEdits(text.slice(0, length), inside), length };
+};
+
 const maskNow = (text: string, redactor: Redactor): Masked => {
   const follower = redactor.follow();
   follower.write(text);

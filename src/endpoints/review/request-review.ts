@@ -1,21 +1,16 @@
-import type { Match } from '../../core/review.js';
+import type { Judgement, Match } from '../../core/review.js';
 import type { DialectName, InferenceRequest, Json } from '../../dialects/dialect.js';
-import { mapRequestTexts, type Role } from '../../dialects/request-texts.js';
-import { decide, type GatewayJudgement } from '../../rules/policy-gateway/decide.js';
+import { mapRequestTexts } from '../../dialects/request-texts.js';
+import { decide } from '../../rules/policy-gateway/decide.js';
 import type { Redactor } from '../../text/redact.js';
 import { Collected } from './collected.js';
 import type { Inspect } from './inspect.js';
 import { maskSlowly } from './mask.js';
+import { piecesOf, type Piece } from './pieces.js';
 import { looksForData, masksData, type Scene } from './scene.js';
 
-interface Piece {
-  readonly text: string;
-  readonly role: Role;
-  readonly at: string;
-}
-
 export interface ReviewedRequest {
-  readonly judgement: GatewayJudgement;
+  readonly judgement: Judgement;
   /** The request with personal data masked, where that is asked for. */
   readonly request: InferenceRequest;
   /** What the user said last: an answer is judged with it. */
@@ -34,11 +29,7 @@ export const reviewRequest = async (
   inspect: Inspect,
   signal: AbortSignal,
 ): Promise<ReviewedRequest> => {
-  const pieces: Piece[] = [];
-  mapRequestTexts(dialect, request.body, (text, role, at) => {
-    pieces.push({ text, role, at });
-    return text;
-  });
+  const pieces = piecesOf(dialect, request.body);
   const collected = new Collected('request', scene.flagged);
   const listedByTurn = new Map<string, Set<string>>();
   for (const piece of pieces) {

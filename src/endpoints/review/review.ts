@@ -6,7 +6,7 @@ import type { Guard, Stop } from '../../dialects/guard.js';
 import { instruct } from '../../dialects/request-texts.js';
 import type { PolicySet } from '../../rules/policies/policy-set.js';
 import type { CompiledConfig } from '../../rules/policy-gateway/compile.js';
-import { decide, type GatewayJudgement } from '../../rules/policy-gateway/decide.js';
+import { decide } from '../../rules/policy-gateway/decide.js';
 import { policyHeaders, type ShowPolicy } from '../../rules/policy-gateway/headers.js';
 import { joinJudgements } from '../../rules/policy-gateway/join.js';
 import type { SpikeLedger } from '../../rules/policy-gateway/rollback.js';
@@ -16,7 +16,9 @@ import { createAnswerGuard, type Opinion } from './answer-guard.js';
 import type { StreamMode } from './channel-watch.js';
 import { Collected } from './collected.js';
 import { BlockedMemory } from './blocked-memory.js';
+import { Capture } from './capture.js';
 import { createInspect, type InspectParts } from './inspect.js';
+import { piecesOf } from './pieces.js';
 import { policyHeadersOf } from './policy-headers.js';
 import { reviewRequest } from './request-review.js';
 import { looksForData, type Scene } from './scene.js';
@@ -36,6 +38,8 @@ export interface ReviewParts extends InspectParts {
   readonly asksOthers: boolean;
   /** Enforcing prose is judged by a model, which must see the whole answer (D29). */
   readonly judgesWhole: boolean;
+  /** Whether what was said is kept for the exchange's event. */
+  readonly capturesContent: boolean;
   readonly ticksMs: () => number;
 }
 
@@ -87,8 +91,10 @@ export const createReview = (parts: ReviewParts): OpenReview => {
     const known = blocked.find(keyId, scene, call.body);
     const redactor = createRedactor();
     const reviewed = known ? null : await reviewRequest(dialect, request, scene, redactor, inspect, signal);
-    const judgement: GatewayJudgement = known ?? reviewed!.judgement;
+    const judgement = known ?? reviewed!.judgement;
     meter.judgement = judgement;
+    const capture = parts.capturesContent ? new Capture(piecesOf(dialect, request.body), redactor) : null;
+    meter.content = capture && (() => capture.content());
     if (judgement.effective === 'refuse' || judgement.effective === 'escalate') {
       blocked.keep(keyId, scene, call.body, judgement);
       throw new GatewayError(refusalCode(judgement), refusalText(judgement, voice), {
@@ -126,7 +132,7 @@ export const createReview = (parts: ReviewParts): OpenReview => {
       again: (words) => told(masked, words),
       guard(last, whole) {
         const collected = new Collected('response', scene.flagged);
-        const before = meter.judgement as GatewayJudgement;
+        const before = meter.judgement ?? judgement;
         const prose = policies.readsProse(scene.subject, 'response') !== 'no';
         return createAnswerGuard({
           scene,
@@ -146,6 +152,7 @@ export const createReview = (parts: ReviewParts): OpenReview => {
             return found;
           },
           stopFor: (found) => stopFor(found, last),
+          overheard: capture?.listen() ?? null,
         });
       },
     };

@@ -98,6 +98,7 @@ export const openDesk = (more: Partial<SimulateParts> = {}): Desk => {
     inspect: async (_call, _text, direction) => ({ findings: noFindings(direction), places: [] }),
     isRolledBack: () => false,
     record: async (facts) => void recorded.push(facts),
+    contentOf: null,
     ...more,
   });
   return {

@@ -85,6 +85,7 @@ const makeGuard = async (
       text: null,
       instruction: null,
     }),
+    overheard: null,
   });
 };
 
