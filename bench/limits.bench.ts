@@ -4,6 +4,7 @@ import { openEmbeddedLimiter } from '../src/rules/limits/embedded.js';
 import type { AdmitRequest, Limiter, Limits } from '../src/rules/limits/limiter.js';
 import { openRedisLimiter } from '../src/rules/limits/redis.js';
 import { startRedis } from '../test/support/redis.js';
+import { cpuUs as nodeCpuUs, median } from './support/measures.js';
 
 const ROUNDS = 24;
 const BATCH = 512;
@@ -58,8 +59,6 @@ const inParallel = async <T>(items: readonly T[], act: (item: T) => Promise<unkn
 const settle = (limiter: Limiter, { leaseId, space, organizationId, scopes, quotas }: AdmitRequest) =>
   limiter.settle({ leaseId, space, organizationId, scopes, quotas, tokens: 1_200, credits: 3 });
 
-const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[values.length >> 1]!;
-
 const infoNumber = async (client: Redis, section: string, names: readonly string[]): Promise<number> => {
   const info = await client.info(section);
   return names.reduce((sum, name) => sum + Number(new RegExp(`^${name}:([\\d.]+)`, 'm').exec(info)?.[1]), 0);
@@ -83,11 +82,6 @@ const shapes: readonly Shape[] = [
   { inFlight: 4, orgs: 250, keys: 1_000 },
   { inFlight: 4, orgs: 250, keys: 100_000 },
 ];
-
-const nodeCpuUs = (): number => {
-  const { user, system } = process.cpuUsage();
-  return user + system;
-};
 
 /** Admits `inFlight` leases in each organization, spread over all keys; gives batches of further requests. */
 const furnish = async (limiter: Limiter, { inFlight, orgs, keys }: Shape) => {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { createEmbeddedEngine } from '../src/rules/moderation/embedded.js';
 import { loadModel } from '../src/rules/moderation/model-file.js';
-import { createVerdictCache } from '../src/rules/moderation/verdict-cache.js';
+import { cpuUs, median } from './support/measures.js';
 
 const ROUNDS = 15;
 const STREAMS = 1_000;
@@ -25,13 +25,6 @@ const textOf = (characters: number, seed: number): string => {
   }
   return sentences.join('').slice(0, characters);
 };
-
-const cpuUs = (): number => {
-  const { user, system } = process.cpuUsage();
-  return user + system;
-};
-
-const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[values.length >> 1]!;
 
 /** CPU of one act, in microseconds: the median of several rounds. */
 const measure = (times: number, act: (n: number) => void): number =>
@@ -72,11 +65,6 @@ export const run = async (): Promise<void> => {
   console.log(
     `prompt of 80 characters: ${measure(640, (n) => engine.judgeNow(short[n % 64]!)).toFixed(1)} us`,
   );
-
-  const cached = createVerdictCache(engine, { entries: 1_000 });
-  for (const text of prompts) await cached.judge(text);
-  const again = measure(64, (n) => void cached.judge(prompts[n]!)) / 8;
-  console.log(`prompt judged before: ${again.toFixed(1)} us per KB (${(again / perKb).toFixed(2)} x)`);
 
   const answer = textOf(2_000, 99);
   const stream = (suspecting: boolean) => (): void => {

@@ -2,6 +2,7 @@ import { createRuleCompiler } from '../src/rules/policies/compiler.js';
 import { compilePublished, compilePublishedSlowly } from '../src/rules/policies/published.js';
 import type { PolicySet } from '../src/rules/policies/policy-set.js';
 import type { PublishedPolicy } from '../src/rules/policies/published-policy.js';
+import { cpuUs, median } from './support/measures.js';
 
 const ROUNDS = 15;
 const POLICIES = 500;
@@ -52,13 +53,6 @@ const literalRule = (n: number): string => {
     default:
       return `cel:["${word}", "${word}!"].exists(w, text.contains(w)) ? 0.9 : 0.1`;
   }
-};
-
-const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[values.length >> 1]!;
-
-const cpuUs = (): number => {
-  const { user, system } = process.cpuUsage();
-  return user + system;
 };
 
 /** CPU of one evaluation, microseconds. */

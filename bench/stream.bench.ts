@@ -4,6 +4,7 @@ import { dialectNames, type DialectName } from '../src/dialects/dialect.js';
 import { BENCH_KEY } from './support/load.js';
 import { startStreamChild, type StreamChild } from './support/stream-child.js';
 import { readyStreams, requestFor } from './support/stream-formats.js';
+import { median } from './support/measures.js';
 
 const ROUNDS = 5;
 const STREAMS = 16;
@@ -47,8 +48,6 @@ const cpuPerEvent = async (child: StreamChild, pair: Pair): Promise<number> => {
   await pool.close();
   return (after - before) / (STREAMS * EVENTS);
 };
-
-const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[values.length >> 1]!;
 
 /** Milliseconds from the request to the first byte of its answer, one request at a time. */
 const firstByteMs = async (pool: Pool, format: DialectName): Promise<number> => {
@@ -108,7 +107,7 @@ export const run = async (): Promise<void> => {
     for (const format of dialectNames) await cpuPerEvent(pipe, { client: format, upstream: format });
     for (const moderation of ['off', 'default']) {
       console.log(`moderation ${moderation}:`);
-      const gateway = await startStreamChild('./stream-gateway-child.js', url, moderation);
+      const gateway = await startStreamChild('./gateway-child.js', url, moderation);
       try {
         for (const pair of pairs) await printPair(pipe, gateway, pair);
         await printFirstByte(pipe, gateway);

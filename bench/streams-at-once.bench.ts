@@ -109,7 +109,7 @@ export const run = async (): Promise<void> => {
   await bare.ended;
   tell('bare pipe', bare.tally);
   pipe.stop();
-  const gateway = await startStreamChild('./stream-gateway-child.js', url, 'default');
+  const gateway = await startStreamChild('./gateway-child.js', url, 'default');
   try {
     await runGateway(gateway);
   } finally {

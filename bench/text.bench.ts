@@ -1,16 +1,10 @@
 import { createRedactor } from '../src/text/redact.js';
 import { compileTerms, compileTermsSlowly, type Terms } from '../src/text/terms.js';
+import { cpuUs, median } from './support/measures.js';
 
 const KIB = 100;
 const ROUNDS = 9;
 const DELTA = 4;
-
-const cpuUs = (): number => {
-  const { user, system } = process.cpuUsage();
-  return user + system;
-};
-
-const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[values.length >> 1]!;
 
 /** CPU per KB of text. */
 const perKb = (kib: number, act: () => void): number => {

@@ -1,4 +1,5 @@
 import { sendLoad, startChild, type Child } from './support/load.js';
+import { median } from './support/measures.js';
 
 const ROUNDS = 5;
 
@@ -7,8 +8,6 @@ const measure = async (child: Child, requests: number, stream: boolean): Promise
   await sendLoad({ port: child.port, requests, concurrency: 16, stream });
   return ((await child.cpuUs()) - before) / requests;
 };
-
-const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[values.length >> 1]!;
 
 /** CPU per request of the whole walk against a bare node:http + undici pass-through, rounds interleaved in one run. */
 export const run = async (): Promise<void> => {

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Pool } from 'undici';
-import { tellCpu } from './cpu.js';
+import { tellMeasures } from './measures.js';
 
 // The least a gateway in Node can be: read the body, send it on, pipe the answer back.
 const pool = new Pool(process.argv[2]!, { connections: 256, pipelining: 1 });
@@ -24,4 +24,4 @@ const server = createServer((req, res) => {
   });
 });
 server.listen(0, '127.0.0.1', () => process.send!((server.address() as AddressInfo).port));
-tellCpu();
+tellMeasures();

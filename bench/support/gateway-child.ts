@@ -1,27 +1,31 @@
 import { parseConfig } from '../../src/config/load.js';
-import { createLog } from '../../src/io/log/log.js';
+import type { ConfigInput } from '../../src/config/schema.js';
 import { startGateway } from '../../src/gateway.js';
+import { createLog } from '../../src/io/log/log.js';
 import { BENCH_KEY } from './load.js';
-import { tellCpu } from './cpu.js';
+import { tellMeasures } from './measures.js';
 
-// A whole gateway as it is deployed, its access lines written as JSON.
-const given = {
+// A whole gateway as it is deployed, in front of the three formats of one upstream. Its moderation: `off`, or as shipped.
+const [, , url, moderation] = process.argv;
+const provider = { api_key: 'upstream-key', max_connections: 8_192 };
+const plenty = { id: '*', rpm: 1e9, rpd: 1e9, tpm: 1e12, concurrent: 1e6 };
+const given: ConfigInput = {
   version: 1,
   server: { port: 0 },
   store: { path: ':memory:' },
-  providers: { up: { kind: 'anthropic', base_url: process.argv[2], api_key: 'upstream-key' } },
-  models: [{ name: 'bench', provider: 'up', price: { input_per_mtok: 3, output_per_mtok: 15 } }],
-  credits: { free_request: { enabled: false } },
-  limits: {
-    overrides: ['organization', 'project', 'key'].map((scope) => ({
-      scope,
-      id: '*',
-      rpm: 1_000_000_000,
-      rpd: 1_000_000_000,
-      tpm: 1_000_000_000_000,
-      concurrent: 1_000_000,
-    })),
+  providers: {
+    messages: { kind: 'anthropic', base_url: url!, ...provider },
+    chat: { kind: 'openai_chat', base_url: `${url!}/v1`, ...provider },
+    responses: { kind: 'openai_responses', base_url: `${url!}/v1`, ...provider },
   },
+  models: ['messages', 'chat', 'responses'].map((name) => ({
+    name: `${name}-*`,
+    provider: name,
+    price: { input_per_mtok: 3, output_per_mtok: 15 },
+  })),
+  ...(moderation === 'off' && { moderation: { engine: 'off' } }),
+  credits: { free_request: { enabled: false } },
+  limits: { overrides: (['organization', 'project', 'key'] as const).map((scope) => ({ scope, ...plenty })) },
   bootstrap: {
     organizations: [
       {
@@ -39,4 +43,4 @@ const gateway = await startGateway(loaded.config, {
   version: '0',
 });
 process.send!(gateway.address.port);
-tellCpu();
+tellMeasures();

@@ -41,7 +41,7 @@ export interface LoadOptions {
 export const sendLoad = async ({ port, requests, concurrency, stream }: LoadOptions): Promise<void> => {
   const pool = new Pool(`http://127.0.0.1:${port}`, { connections: concurrency, pipelining: 1 });
   const body = JSON.stringify({
-    model: 'bench',
+    model: 'messages-bench',
     max_tokens: 100,
     stream,
     messages: [{ role: 'user', content: 'Tell me something. '.repeat(20) }],
