@@ -1,6 +1,6 @@
 import { GatewayError } from '../core/errors.js';
 import type { BytesReply, Call, Demand, Reply, StreamReply } from '../core/exchange.js';
-import { addUsage } from '../core/usage.js';
+import { addUsage, type Usage } from '../core/usage.js';
 import type { Dialect, RelayHooks } from '../dialects/dialect.js';
 import type { Guard } from '../dialects/guard.js';
 import type { WholeAnswer } from '../dialects/translate-whole.js';
@@ -75,12 +75,9 @@ const readAnswer = async (answered: Answered, guard: Guard, parts: InferencePart
 
 const wholeReply = async (exchange: Exchange, parts: InferenceParts): Promise<BytesReply> => {
   const { call, review } = exchange;
-  let whole = await readAnswer(exchange, review.guard(false, true), parts);
-  call.meter.usage = whole.usage;
-  if (whole.stop?.instruction) {
-    whole = await readAnswer(await exchange.again(whole.stop.instruction), review.guard(true, true), parts);
-    call.meter.usage = addUsage(call.meter.usage, whole.usage);
-  }
+  const first = await readAnswer(exchange, review.guard(false, true), parts);
+  call.meter.usage = first.usage;
+  const whole = (await wholeInstead(exchange, first, parts)) ?? first;
   const fields = await settleBill(call.meter, call.lease, parts.usdPerCredit);
   return {
     kind: 'bytes',
@@ -89,6 +86,28 @@ const wholeReply = async (exchange: Exchange, parts: InferenceParts): Promise<By
     contentType: 'application/json',
     body: whole.seal(fields),
   };
+};
+
+/** A second answer; null = the first one ends as a refusal. */
+const wholeInstead = async (
+  exchange: Exchange,
+  { stop, usage }: WholeAnswer,
+  parts: InferenceParts,
+): Promise<WholeAnswer | null> => {
+  if (!stop?.instruction) return null;
+  try {
+    const second = await exchange.again(stop.instruction);
+    const whole = await readAnswer(second, exchange.review.guard(true, true), parts);
+    exchange.call.meter.usage = addUsage(usage, whole.usage);
+    return whole;
+  } catch (error) {
+    return failedInstead(exchange, error);
+  }
+};
+
+const failedInstead = ({ call }: Exchange, error: unknown): null => {
+  call.log.warn({ err: error, request_id: call.requestId }, 'a second answer failed');
+  return null;
 };
 
 const streamReply = (exchange: Exchange, parts: InferenceParts): StreamReply => {
@@ -139,8 +158,14 @@ const streamInstead = async (
 ): Promise<Buffer | null> => {
   const instruction = guard.stop?.instruction;
   if (!instruction) return null;
-  const { meter } = exchange.call;
+  const { meter, signal } = exchange.call;
   const before = meter.usage;
+  let spent = (): Usage => before;
+  const note = (): void => {
+    meter.usage = spent();
+  };
+  meter.live = () => spent();
+  signal.addEventListener('abort', note, { once: true });
   try {
     const second = await exchange.again(instruction);
     demandStream(second);
@@ -150,16 +175,16 @@ const streamInstead = async (
         ...hooks,
         shownModel: second.shownModel,
         guard: exchange.review.guard(true, true),
-        usage: (usage) => {
-          meter.usage = addUsage(before, usage);
-        },
+        usage: note,
       },
       second.estimatedInputTokens,
     );
+    spent = () => addUsage(before, stage.usage);
     return await runStage(second.answer.body, stage, parts.maxAnswerBytes);
   } catch (error) {
-    exchange.call.log.warn({ err: error, request_id: exchange.call.requestId }, 'a second answer failed');
-    return null;
+    return failedInstead(exchange, error);
+  } finally {
+    signal.removeEventListener('abort', note);
   }
 };
 
