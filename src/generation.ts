@@ -44,6 +44,7 @@ import { apiRoutes, operationRoutes } from './routes.js';
 import type { Accounts } from './rules/auth/accounts.js';
 import { createAuthenticator } from './rules/auth/authenticate.js';
 import type { Directory } from './rules/auth/directory.js';
+import { unaskedThresholds } from './rules/moderation/thresholds.js';
 import { serve } from './serve.js';
 import { accountLimits, policyBook } from './store.js';
 import type { TrailGround } from './trail.js';
@@ -146,7 +147,10 @@ export const createGeneration = (config: Config, ground: Ground): Generation => 
       log,
     }),
     models: createModelDoors(catalog),
-    moderations: createModerations(reviewing.parts),
+    moderations: createModerations({
+      engine: reviewing.parts.engine,
+      threshold: unaskedThresholds(config.moderation),
+    }),
     gatewayConfig: createConfigDoors({ ...accountParts, clock: systemClock }),
     simulate: createSimulateDoor({
       records,

@@ -1,6 +1,5 @@
 import type { Config } from './config/schema.js';
 import { systemClock } from './core/clock.js';
-import { alwaysBlocked } from './core/review.js';
 import type { AskParts } from './endpoints/ask.js';
 import { createModelAsker } from './endpoints/ask-model.js';
 import { createReview, type OpenReview, type ReviewParts } from './endpoints/review/review.js';
@@ -11,28 +10,12 @@ import type { PolicingGround } from './policing.js';
 import type { Engine } from './rules/moderation/engine.js';
 import { createLayeredEngine } from './rules/moderation/layered.js';
 import { createHttpEngine } from './rules/moderation/remote.js';
+import { askedThresholds } from './rules/moderation/thresholds.js';
 import type { Judge } from './rules/policies/judge.js';
 import { createLexicalJudge } from './rules/policies/lexical-judge.js';
 import { createModelJudge } from './rules/policies/model-judge.js';
-import { covers } from './rules/policy-gateway/decide.js';
 
-const DEFAULT_THRESHOLD = 0.5;
-/** An operator may tune what is always blocked, not switch it off. */
-const HIGHEST_ALWAYS = 0.9;
 const KEPT_VERDICTS = 50_000;
-
-/** The score from which a category counts; named or not, D18 makes no difference. */
-export const thresholdsOf = ({
-  engine,
-  thresholds,
-}: Config['moderation']): ((category: string) => number) => {
-  const given = (category: string): number =>
-    thresholds[category] ?? thresholds[category.split('/')[0]!] ?? DEFAULT_THRESHOLD;
-  return (category) => {
-    if (covers(alwaysBlocked, category)) return Math.min(given(category), HIGHEST_ALWAYS);
-    return engine === 'off' ? Infinity : given(category);
-  };
-};
 
 const engineOf = ({ moderation }: Config, embedded: Engine, metrics: Metrics): Engine => {
   if (moderation.engine !== 'http') return embedded;
@@ -72,7 +55,7 @@ export const createReviewing = (
   const { moderation, policies } = config;
   const review: ReviewParts = {
     engine: engineOf(config, ground.embedded, metrics),
-    threshold: thresholdsOf(moderation),
+    threshold: askedThresholds(moderation),
     judge: judgeOf(config, parts),
     onJudgeError: policies.judge.kind === 'model' ? policies.judge.on_error : 'open',
     onUnavailable: () => metrics.policing.fault('judge'),

@@ -20,6 +20,14 @@ export type Category = (typeof categories)[number];
 /** Blocked in every request and answer, whatever the configuration says (seed 1). */
 export const alwaysBlocked = ['self-harm', 'sexual/minors'] as const satisfies readonly Category[];
 
+/** A category covers those below it: `self-harm` covers `self-harm/intent` (D19). */
+export const covers = (listed: readonly string[], category: string): boolean => {
+  for (const one of listed)
+    if (category.startsWith(one) && (category.length === one.length || category[one.length] === '/'))
+      return true;
+  return false;
+};
+
 /** From 0 to 1; 0.5 is the default threshold of every category. A category that is not there was not judged. */
 export type Scores = ReadonlyMap<Category, number>;
 

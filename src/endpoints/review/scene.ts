@@ -1,6 +1,5 @@
-import { alwaysBlocked, categories, type Category, type Scores } from '../../core/review.js';
+import { alwaysBlocked, categories, covers, type Category, type Scores } from '../../core/review.js';
 import type { CompiledConfig } from '../../rules/policy-gateway/compile.js';
-import { covers } from '../../rules/policy-gateway/decide.js';
 import type { Standing } from '../../rules/policy-gateway/rollout.js';
 import type { PolicySet, Subject } from '../../rules/policies/policy-set.js';
 

@@ -1,22 +1,43 @@
-import type { Category } from '../../core/review.js';
+import { alwaysBlocked, covers } from '../../core/review.js';
 
-/** Where nothing is said. */
-export const DEFAULT_THRESHOLD = 0.5;
+export interface ThresholdOptions {
+  readonly engine: string;
+  /** By category; one that is not named takes that of the category above it. */
+  readonly thresholds: Readonly<Record<string, number>>;
+}
 
+/** The score from which a category counts. */
+export type Threshold = (category: string) => number;
+
+const DEFAULT = 0.5;
+/** An operator may tune what is always blocked, not switch it off. */
+const HIGHEST_ALWAYS = 0.9;
 /**
- * What a category needs where the operator names no threshold. `illicit` cannot tell a harmless question about a crime
- * or a process from the other kind well enough: unless it is named, it acts only when it is nearly sure.
+ * The classifier cannot tell a harmless question about a crime or a process from the other kind well enough: where
+ * nobody asked for this category, it counts only when it is nearly sure.
  */
-export const defaultThresholds: Readonly<Partial<Record<Category, number>>> = {
-  illicit: 0.9,
-  'illicit/violent': 0.9,
+const UNASKED: Readonly<Record<string, number>> = { illicit: 0.9 };
+
+const named = (by: Readonly<Record<string, number>>, category: string): number | undefined => {
+  const above = category.split('/')[0]!;
+  if (Object.hasOwn(by, category)) return by[category];
+  return Object.hasOwn(by, above) ? by[above] : undefined;
 };
 
-/** The threshold of each category: the given one, else the default. A number beyond 1 counts as 1: nothing is switched off. */
-export const thresholds =
-  (given: Readonly<Record<string, number>>): ((category: Category) => number) =>
-  (category) =>
-    Math.min(
-      1,
-      (Object.hasOwn(given, category) ? given[category] : defaultThresholds[category]) ?? DEFAULT_THRESHOLD,
-    );
+/** For categories that somebody named: in a request, in a configuration (D18). */
+export const askedThresholds = ({ engine, thresholds }: ThresholdOptions): Threshold => {
+  return (category) => {
+    const given = named(thresholds, category) ?? DEFAULT;
+    if (covers(alwaysBlocked, category)) return Math.min(given, HIGHEST_ALWAYS);
+    return engine === 'off' ? Infinity : given;
+  };
+};
+
+/** For whoever wants to know about all categories at once. */
+export const unaskedThresholds = (options: ThresholdOptions): Threshold => {
+  const asked = askedThresholds(options);
+  return (category) =>
+    named(options.thresholds, category) === undefined
+      ? Math.max(asked(category), named(UNASKED, category) ?? 0)
+      : asked(category);
+};

@@ -1,7 +1,6 @@
-import { alwaysBlocked, categories, type Category, type Decision } from '../../core/review.js';
+import { alwaysBlocked, categories, covers, type Category, type Decision } from '../../core/review.js';
 import { compileTermsSlowly, type Terms } from '../../text/terms.js';
 import { modeOf, type GatewayConfig } from './config.js';
-import { covers } from './decide.js';
 
 /** A configuration ready to be asked, made once per change. */
 export interface CompiledConfig {

@@ -1,5 +1,6 @@
 import {
   alwaysBlocked,
+  covers,
   decisions,
   type Decision,
   type Direction,
@@ -59,14 +60,6 @@ export const NO_LISTED_TERM = 'no_listed_term';
 /** `rewrite` and `summary` share one step (D18). */
 export const severityOf = (decision: Decision): number =>
   decision === 'summary' ? decisions.indexOf('rewrite') : decisions.indexOf(decision);
-
-/** A category covers those below it: `self-harm` covers `self-harm/intent` (D19). */
-export const covers = (listed: readonly string[], category: string): boolean => {
-  for (const one of listed)
-    if (category.startsWith(one) && (category.length === one.length || category[one.length] === '/'))
-      return true;
-  return false;
-};
 
 /** A reason as this organization words it (D21); an allow is always `ALLOW`. */
 export const reasonCodeOf = ({ rules }: GatewayConfig, reason: string): string => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { covers, decide, noFindings, type Findings } from '../../../src/rules/policy-gateway/decide.js';
+import { covers } from '../../../src/core/review.js';
+import { decide, noFindings, type Findings } from '../../../src/rules/policy-gateway/decide.js';
 import { readConfig } from '../../../src/rules/policy-gateway/config.js';
 import { sampledStanding, standingOf } from '../../../src/rules/policy-gateway/rollout.js';
 import { anyCategories, anyConfigInput, anyFindings } from '../../rules/policy-gateway/any.js';

@@ -2,7 +2,6 @@ import t from 'tap';
 import { EngineUnavailable, type Engine } from '../../../src/rules/moderation/engine.js';
 import { createLayeredEngine } from '../../../src/rules/moderation/layered.js';
 import { createHttpEngine, type SendRequest } from '../../../src/rules/moderation/remote.js';
-import { createVerdictCache } from '../../../src/rules/moderation/verdict-cache.js';
 import { engine as embedded } from './setting.js';
 
 interface Sent {
@@ -153,28 +152,4 @@ t.test('without the remote engine, the operator says whether the floor is enough
   await t.rejects(layer('block').judge('hello'), EngineUnavailable);
   t.same(await layer('allow').judge('hello'), await embedded.judge('hello'));
   t.equal(failures.length, 2);
-});
-
-t.test('D31 a text that was judged before costs nothing', async (t) => {
-  let asked = 0;
-  const counted: Engine = {
-    ...embedded,
-    judge: async (text) => {
-      asked++;
-      if (text === 'fails') throw new EngineUnavailable('down');
-      return embedded.judgeNow(text);
-    },
-  };
-  const cached = createVerdictCache(counted, { entries: 2 });
-  const first = await cached.judge('one');
-  t.equal(await cached.judge('one'), first);
-  await cached.judge('two');
-  await cached.judge('three');
-  await cached.judge('one');
-  t.equal(asked, 4, 'the oldest was forgotten');
-  for (let n = 0; n < 2; n++) await t.rejects(cached.judge('fails'));
-  t.equal(asked, 6, 'a failure is not remembered');
-  t.equal(cached.judgeNow('one'), cached.judgeNow('one'));
-  t.equal(cached.reads('hello'), true);
-  t.equal(cached.follow('').judged, 0);
 });

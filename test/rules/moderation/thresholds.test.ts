@@ -1,20 +1,41 @@
 import t from 'tap';
 import { categories } from '../../../src/core/review.js';
 import { readsAsEnglish } from '../../../src/rules/moderation/language.js';
-import { thresholds } from '../../../src/rules/moderation/thresholds.js';
+import { askedThresholds, unaskedThresholds } from '../../../src/rules/moderation/thresholds.js';
 
-t.test('illicit alone acts only when it is nearly sure, unless it is named', async (t) => {
-  const plain = thresholds({});
+const embedded = { engine: 'embedded', thresholds: {} };
+
+t.test('D18 every category that is named counts from the same score on, illicit included', async (t) => {
+  t.same([...new Set(categories.map(askedThresholds(embedded)))], [0.5]);
+  const tuned = askedThresholds({
+    ...embedded,
+    thresholds: { hate: 0.2, 'hate/threatening': 0.7, sexual: 0.3 },
+  });
+  t.equal(tuned('hate'), 0.2);
+  t.equal(tuned('hate/threatening'), 0.7);
+  t.equal(tuned('sexual/explicit'), 0.3, 'a category below takes what is said of the one above');
+  t.equal(askedThresholds({ ...embedded, thresholds: {} })('constructor'), 0.5);
+});
+
+t.test('seed 1: what is always blocked can be tuned, not switched off', async (t) => {
+  const tuned = { 'self-harm': 1, 'sexual/minors': 0.95, hate: 1 };
+  for (const engine of ['embedded', 'off']) {
+    const threshold = askedThresholds({ engine, thresholds: tuned });
+    t.equal(threshold('self-harm/intent'), 0.9);
+    t.equal(threshold('sexual/minors'), 0.9);
+    t.equal(threshold('hate'), engine === 'off' ? Infinity : 1);
+  }
+});
+
+t.test('illicit alone counts only when it is nearly sure, unless it is named', async (t) => {
+  const unasked = unaskedThresholds(embedded);
   t.same(
-    categories.filter((category) => plain(category) !== 0.5),
+    categories.filter((category) => unasked(category) !== 0.5),
     ['illicit', 'illicit/violent'],
   );
-  t.equal(plain('illicit'), 0.9);
-  const named = thresholds({ illicit: 0.5, hate: 0.2, sexual: 7 });
-  t.equal(named('illicit'), 0.5);
-  t.equal(named('hate'), 0.2);
-  t.equal(named('sexual'), 1, 'no threshold is beyond reach');
-  t.equal(thresholds({ constructor: 0 })('hate'), 0.5);
+  t.equal(unasked('illicit'), 0.9);
+  t.equal(unaskedThresholds({ ...embedded, thresholds: { illicit: 0.5 } })('illicit/violent'), 0.5);
+  t.equal(unaskedThresholds({ engine: 'off', thresholds: {} })('illicit'), Infinity);
 });
 
 t.test('a language the engine cannot read is named as such', async (t) => {

@@ -1,9 +1,8 @@
 import t from 'tap';
 import fc from 'fast-check';
-import type { Judgement } from '../../../src/core/review.js';
+import { covers, type Judgement } from '../../../src/core/review.js';
 import { readConfig } from '../../../src/rules/policy-gateway/config.js';
 import {
-  covers,
   decide,
   noFindings,
   plainAllow,
