@@ -1,6 +1,7 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import type { Clock } from '../../core/clock.js';
 import type { BatchItem, Outcome, Sender, SinkSpec } from '../../core/sink.js';
+import { Appetite } from './appetite.js';
 import { makeBatch } from './batch.js';
 import type { Cursor, Cursors } from './cursors.js';
 import type { DeadLetters } from './dead-letters.js';
@@ -33,6 +34,7 @@ export class Courier {
   readonly #chain: Chain;
   readonly #cursor: Cursor;
   readonly #health: Health;
+  #appetite = new Appetite();
   #spec: SinkSpec;
   #sender: Sender;
   #work: Promise<void> | null = null;
@@ -88,6 +90,7 @@ export class Courier {
     const [before, work] = [this.#sender, this.#work];
     this.#spec = spec;
     this.#sender = sender;
+    this.#appetite = new Appetite();
     this.#cancelPause();
     this.#cancelGathering();
     this.#abort?.abort();
@@ -150,7 +153,7 @@ export class Courier {
       const { events, damaged, lastSeq } = spool.reader.readAfter(
         this.#chain.chain,
         this.#cursor.seq,
-        this.#sender.limits,
+        this.#appetite.within(this.#sender.limits),
       );
       if (damaged.length > 0) this.#parts.onDamage(this.#spec.organizationId, damaged);
       const [first, last] = [events[0], events.at(-1)];
@@ -175,6 +178,7 @@ export class Courier {
     // Everything in it was damaged since: there is nothing left to send.
     const outcome: Outcome = events.length === 0 ? { kind: 'accepted' } : await this.#send(events);
     const verdict = settle(pending.parcels, events, outcome);
+    this.#appetite.note(outcome.kind, events);
     this.#settle(verdict, outcome.kind, pending.end);
     return verdict;
   }
@@ -252,7 +256,7 @@ export class Courier {
   }
 
   #isFull(): boolean {
-    const { count, bytes } = this.#sender.limits;
+    const { count, bytes } = this.#appetite.within(this.#sender.limits);
     return (
       this.#chain.events - this.#cursor.events >= count || this.#chain.bytes - this.#cursor.bytes >= bytes
     );

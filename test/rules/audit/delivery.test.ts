@@ -167,6 +167,28 @@ t.test('a batch that is too large is sent in halves, in order', async (t) => {
   await trail.close(0);
 });
 
+t.test('a destination that takes less than is said of it is soon sent no more than that', async (t) => {
+  const { trail, sink } = openTrail();
+  await trail.setSinks([sinkOf()]);
+  const sizes: number[] = [];
+  let tooLarge = 0;
+  sink().answer = ({ events }) => {
+    const bytes = events.reduce((sum, { json }) => sum + json.length, 0);
+    if (bytes > 200_000) {
+      tooLarge++;
+      return { kind: 'split', reason: 'HTTP 413' };
+    }
+    sizes.push(bytes);
+    return { kind: 'accepted' };
+  };
+  const large = entry({ details: { text: 'x'.repeat(8_000) } });
+  for (let n = 0; n < 10; n++) trail.record(Array.from({ length: 300 }, () => large));
+  await until(() => sink().taken.length === 3_000);
+  t.ok(tooLarge <= 12, `${tooLarge} batches of ${sizes.length} were too large`);
+  t.ok(sizes.filter((bytes) => bytes > 100_000).length > sizes.length * 0.7, 'and not much less');
+  await trail.close(0);
+});
+
 t.test('one poisonous event is found, set aside with its reason, and the others arrive', async (t) => {
   const folder = t.testdir();
   const { trail, sink, time, told } = openTrail({ folder });

@@ -11,7 +11,7 @@ export interface Target extends Destination {
 
 /** So many events go to a destination at once. */
 const largestBatch: Readonly<Record<string, number>> = {
-  splunk_hec: 500,
+  splunk_hec: 5_000,
   datadog_logs: 1_000,
   elastic: 1_000,
   s3: 20_000,

@@ -32,9 +32,18 @@ interface Waiting {
   polls: number;
 }
 
+/** What each takes in one request; only the first one acknowledges. */
+const ENTERPRISE_BYTES = 838_860_800;
+const CLOUD_BYTES = 1_000_000;
+
 /** Splunk's HTTP Event Collector as its documentation has it. */
 export const startFakeSplunk = async (options: FakeSplunkOptions): Promise<FakeSplunk> => {
-  const { ack = false, ackAfterPolls = 1, indexes, maxBytes = 1_000_000 } = options;
+  const {
+    ack = false,
+    ackAfterPolls = 1,
+    indexes,
+    maxBytes = ack ? ENTERPRISE_BYTES : CLOUD_BYTES,
+  } = options;
   let { token } = options;
   const envelopes: Readonly<Record<string, unknown>>[] = [];
   /** By channel, then by number. */

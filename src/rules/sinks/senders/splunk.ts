@@ -9,7 +9,9 @@ import { accepted, held, memberOf, outcomeOfStatus, poison, readJson, retry } fr
 import type { SenderParts } from './parts.js';
 
 /** A batch with its envelopes stays below the megabyte that Splunk Cloud advises. */
-const limits = { count: 500, bytes: 800_000, ageMs: 1_000 };
+const plainLimits = { count: 1_000, bytes: 800_000, ageMs: 1_000 };
+/** Only Splunk Enterprise acknowledges, and it takes far more; what waits for its indexers goes at their pace. */
+const ackLimits = { count: 5_000, bytes: 4_000_000, ageMs: 1_000 };
 
 /** Soon at first, so that a quick indexer is not waited for; then as rarely as Splunk advises. */
 const POLLS_MS = [250, 500, 1_000, 2_000, 5_000, 10_000] as const;
@@ -82,7 +84,7 @@ export const createSplunkSender = (config: SplunkConfig, parts: SenderParts): Se
   };
 
   return {
-    limits,
+    limits: config.ack === 'required' ? ackLimits : plainLimits,
     close: () => client.close(),
     send: async (batch, signal) => {
       const text = batch.events.map((item) => envelope(item, batch)).join('\n');
