@@ -96,7 +96,7 @@ async function takeFiles() {
 
 /** Runs one file, reads its TAP, and adds a failure for whatever TAP does not tell: a crash, a hang, a process left behind. */
 async function runFile(file) {
-  const report = { passed: 0, failures: [], skipped: [], noise: '', seconds: 0 };
+  const report = { passed: 0, failures: [], skipped: [], remarks: [], noise: '', seconds: 0 };
   const fail = (name, diagnosis = {}) => report.failures.push({ fullname: name, diag: diagnosis });
   const begunMs = Date.now();
   const child = spawn(
@@ -124,6 +124,7 @@ async function runFile(file) {
   parser.on('fail', (result) => report.failures.push(result));
   parser.on('skip', (result) => report.skipped.push(result));
   parser.on('extra', (text) => keepNoise(report, text));
+  if (options.long) followRemarks(parser, report);
   child.stderr.setEncoding('utf8').on('data', (text) => keepNoise(report, text));
   const parsed = new Promise((resolve) => parser.on('complete', resolve));
   child.stdout.pipe(parser);
@@ -150,13 +151,22 @@ async function runFile(file) {
   return report;
 }
 
+/** Long runs measure, and say so in comments. */
+function followRemarks(parser, report) {
+  parser.on('child', (child) => followRemarks(child, report));
+  parser.on('comment', (text) => {
+    if (!/^# (Subtest|time=|failed|passed)/.test(text)) report.remarks.push(text.trim());
+  });
+}
+
 function keepNoise(report, text) {
   if (report.noise.length < 20_000) report.noise += text;
 }
 
-function print(file, { passed, failures, skipped, noise, seconds }) {
+function print(file, { passed, failures, skipped, remarks, noise, seconds }) {
   const counts = `${passed} passed${skipped.length > 0 ? `, ${skipped.length} skipped` : ''}, ${seconds.toFixed(1)} s`;
   console.log(`${failures.length === 0 ? 'ok    ' : 'FAILED'} ${file} (${counts})`);
+  for (const remark of remarks) console.log(`       ${remark}`);
   for (const { fullname, skip } of skipped)
     console.log(`       skipped: ${fullname}${typeof skip === 'string' ? `: ${skip}` : ''}`);
   for (const { fullname, diag } of failures) {
