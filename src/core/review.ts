@@ -42,6 +42,21 @@ export type Decision = (typeof decisions)[number];
 /** How the organization's configuration was being rolled out when it decided (D22). */
 export type RolloutMode = 'enforced' | 'shadow' | 'canary' | 'rollback';
 
+/** What an organization policy made of a text. */
+export interface PolicyFinding {
+  readonly id: string;
+  readonly name: string;
+  readonly version: number;
+  readonly mode: 'monitoring' | 'enforcing';
+  /** Seconds; findings stand in this order. */
+  readonly createdAt: number;
+  /** From 0 to 1. */
+  readonly score: number;
+  readonly matched: boolean;
+  /** The judge did not answer, and this is what was declared for that case. */
+  readonly fallback?: true;
+}
+
 /** One thing that was found, by the rule that found it. Never the text itself. */
 export interface Match {
   readonly kind: 'category' | 'denylist' | 'allowlist' | 'policy' | 'redaction';
@@ -51,6 +66,8 @@ export interface Match {
   readonly score?: number;
   readonly policyName?: string;
   readonly policyVersion?: number;
+  /** Of a policy whose judge did not answer: what was declared for that case. */
+  readonly fallback?: true;
   /** Where the text stood in the request: `messages.0.content`. */
   readonly at?: string;
   /** Whether it had a say in what happened; a monitoring policy only records. */

@@ -46,6 +46,10 @@ const SimulatedMatch = v.pipe(
     score: v.optional(v.number()),
     policy_name: v.optional(v.string()),
     policy_version: v.optional(v.number()),
+    fallback: v.pipe(
+      v.optional(v.literal(true)),
+      v.description('The judge did not answer: this is what was declared for that case.'),
+    ),
     places: v.pipe(
       v.array(v.strictObject({ from: v.number(), to: v.number() })),
       v.description('Where in the text, in UTF-16 units; empty where it is the text as a whole.'),

@@ -80,6 +80,7 @@ const showInspected = ({ effective, enforced, matches }: Judgement, places: read
     enforcing: match.enforcing,
     ...(match.score !== undefined && { score: match.score }),
     ...(match.policyName !== undefined && { policy_name: match.policyName }),
+    ...(match.fallback && { fallback: true }),
     ...(match.policyVersion !== undefined && { policy_version: match.policyVersion }),
     places: places
       .filter(({ kind, name }) => kind === match.kind && name === match.name)

@@ -1,7 +1,6 @@
 import type { BlockKind } from '../../core/events.js';
-import type { Judgement, Scores } from '../../core/review.js';
+import type { Judgement, PolicyFinding, Scores } from '../../core/review.js';
 import type { Channel, Edit, Guard, Stop } from '../../dialects/guard.js';
-import type { PolicyFinding } from '../../rules/policy-gateway/decide.js';
 import { ChannelWatch, type WatchParts } from './channel-watch.js';
 import { maskArguments } from './mask.js';
 import { masksData } from './scene.js';

@@ -1,5 +1,5 @@
-import type { Direction, Scores } from '../../core/review.js';
-import type { Findings, PolicyFinding } from '../../rules/policy-gateway/decide.js';
+import type { Direction, PolicyFinding, Scores } from '../../core/review.js';
+import type { Findings } from '../../rules/policy-gateway/decide.js';
 
 /** What is found on one side, gathered from all its texts; each thing once. */
 export class Collected {

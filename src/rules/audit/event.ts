@@ -114,6 +114,7 @@ const writeMatch = (match: Match) => ({
   at: match.at,
   direction: match.direction,
   enforcing: match.enforcing,
+  fallback: match.fallback,
   kind: match.kind,
   name: match.name,
   policy_name: match.policyName,

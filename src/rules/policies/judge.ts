@@ -1,5 +1,6 @@
 import type { Direction } from '../../core/review.js';
-import { findingOf, type PolicyFinding } from './finding.js';
+import type { PolicyFinding } from '../../core/review.js';
+import { findingOf } from './finding.js';
 import type { ProsePolicy } from './policy-groups.js';
 import { meetsThreshold } from './threshold.js';
 

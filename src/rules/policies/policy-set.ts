@@ -1,7 +1,7 @@
-import type { Direction } from '../../core/review.js';
+import type { Direction, PolicyFinding } from '../../core/review.js';
 import { runAtOnce, runInSlices, type Sliced } from '../../text/sliced.js';
 import { bindInput, ExpressionFault, type Bindings } from './expression.js';
-import { findingOf, type PolicyFinding } from './finding.js';
+import { findingOf } from './finding.js';
 import { judgePolicies, type Judge, type JudgeOptions } from './judge.js';
 import {
   appliesTo,

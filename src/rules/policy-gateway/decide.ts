@@ -6,20 +6,10 @@ import {
   type Direction,
   type Judgement,
   type Match,
+  type PolicyFinding,
 } from '../../core/review.js';
 import { modeOf, type GatewayConfig } from './config.js';
 import { standings, type Standing } from './rollout.js';
-
-/** What an organization policy made of the text. */
-export interface PolicyFinding {
-  readonly id: string;
-  readonly name: string;
-  readonly version: number;
-  readonly mode: 'monitoring' | 'enforcing';
-  readonly createdAt: number;
-  readonly score: number;
-  readonly matched: boolean;
-}
 
 /** All that was found on one side of an exchange, before anybody judges it. */
 export interface Findings {
@@ -101,12 +91,14 @@ export const decide = (config: GatewayConfig, findings: Findings, standing: Stan
 
   let policy: PolicyFinding | null = null;
   for (const found of findings.policies) {
-    if (!found.matched) continue;
-    if (found.mode === 'enforcing' && (policy === null || isOlder(found, policy))) policy = found;
-    add('policy', found.id, found.mode === 'enforcing', {
+    if (!found.matched && !found.fallback) continue;
+    const acts = found.matched && found.mode === 'enforcing';
+    if (acts && (policy === null || isOlder(found, policy))) policy = found;
+    add('policy', found.id, acts, {
       score: found.score,
       policyName: found.name,
       policyVersion: found.version,
+      ...(found.fallback && { fallback: true }),
     });
   }
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import { categories } from '../../../src/core/review.js';
+import { categories, type PolicyFinding } from '../../../src/core/review.js';
 import { readConfig, type ModeWord } from '../../../src/rules/policy-gateway/config.js';
-import type { Findings, PolicyFinding } from '../../../src/rules/policy-gateway/decide.js';
+import type { Findings } from '../../../src/rules/policy-gateway/decide.js';
 import { standings, type Standing } from '../../../src/rules/policy-gateway/rollout.js';
 
 const modes = [

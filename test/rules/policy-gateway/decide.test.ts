@@ -1,6 +1,6 @@
 import t from 'tap';
 import fc from 'fast-check';
-import { covers, type Judgement } from '../../../src/core/review.js';
+import { covers, type Judgement, type PolicyFinding } from '../../../src/core/review.js';
 import { readConfig } from '../../../src/rules/policy-gateway/config.js';
 import {
   decide,
@@ -9,7 +9,6 @@ import {
   reasonCodeOf,
   severityOf,
   type Findings,
-  type PolicyFinding,
 } from '../../../src/rules/policy-gateway/decide.js';
 import { joinJudgements } from '../../../src/rules/policy-gateway/join.js';
 import { standings, type Standing } from '../../../src/rules/policy-gateway/rollout.js';

@@ -76,6 +76,13 @@ t.test('D46 a service that does not answer blocks or lets pass, as the operator 
   await passed.arrayBuffer();
 });
 
+const latestEvent = async ({ call }: Running): Promise<unknown> => {
+  const history = await (await call('GET', '/api/policy-gateway/history')).json();
+  return (history as { data: { event_type: string }[] }).data.find(
+    ({ event_type: type }) => type === 'enforcement',
+  );
+};
+
 t.test('D29 prose is judged by a model, and a judge that fails closes or opens as declared', async (t) => {
   let isAway = false;
   const judge = await serve(t, ({ messages }) => {
@@ -130,4 +137,25 @@ t.test('D29 prose is judged by a model, and a judge that fails closes or opens a
   const closed = await say(gateway, 'How wide is the river?');
   t.equal(closed.status, 400, 'nobody answered, and the policy enforces');
   await closed.arrayBuffer();
+  t.match(await latestEvent(gateway), {
+    decision: 'refuse',
+    matches: [{ kind: 'policy', name: id, fallback: true, enforcing: true }],
+  });
+
+  const { revision: next } = (await (
+    await gateway.call('PATCH', `/v1/organization/policies/${id}`, {
+      body: { revision: revision + 1, mode: 'monitoring' },
+    })
+  ).json()) as { revision: number };
+  await (
+    await gateway.call('POST', `/v1/organization/policies/${id}/publish`, { body: { revision: next } })
+  ).arrayBuffer();
+  const open = await say(gateway, 'How deep is the lake?');
+  t.equal(open.status, 200);
+  await open.arrayBuffer();
+  t.match(
+    await latestEvent(gateway),
+    { decision: 'allow', matches: [{ kind: 'policy', name: id, fallback: true, enforcing: false }] },
+    'that nobody judged it is told, although nothing was done',
+  );
 });
