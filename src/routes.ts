@@ -1,4 +1,4 @@
-import type { Route } from './core/exchange.js';
+import type { Demand, Route } from './core/exchange.js';
 import type { AdminKeyDoors } from './endpoints/administration/admin-keys.js';
 import type { BillingDoors } from './endpoints/administration/billing.js';
 import { billingDocs } from './endpoints/administration/billing-docs.js';
@@ -63,6 +63,7 @@ export interface Bounds {
 /** A path of a provider that is handed through unread (D43). */
 export interface Passthrough {
   readonly path: string;
+  readonly demand: (body: unknown, bytes: number) => Demand;
   readonly handle: Handle;
 }
 
@@ -199,8 +200,9 @@ export const apiRoutes = (
     ...modelRoutes(doors),
     inference('responses', '/v1/responses', 'responses', bytes, doors.responses, responses),
     inference('chat_completions', '/v1/chat/completions', 'openai', bytes, doors.chat, chat),
-    ...passthroughs.map(({ path, handle }): Route => ({
+    ...passthroughs.map(({ path, demand, handle }): Route => ({
       ...inference('passthrough', path, 'openai', bytes, handle),
+      demand,
       body: 'raw',
     })),
   ];

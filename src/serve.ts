@@ -216,7 +216,10 @@ const readRequest = async (
   route: Route,
   signal: AbortSignal,
 ): Promise<Read> => {
-  if (route.body !== 'json') return { body: undefined, demand: noDemand, fault: null };
+  if (route.body !== 'json') {
+    const bytes = Number(req.headers['content-length'] ?? 0);
+    return { body: undefined, demand: route.demand?.(undefined, bytes) ?? noDemand, fault: null };
+  }
   const faulty = (fault: GatewayError): Read => ({ body: undefined, demand: noDemand, fault });
   const read = await readBody(req, res, route.bodyBytes, signal);
   if (!read.ok) {

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import type { Config, ModelConfig, ProviderConfig } from './config/schema.js';
 import type { UpstreamFlags } from './core/upstream-flags.js';
+import type { Price } from './core/usage.js';
 import { createSimulator } from './dialects/simulator/provider.js';
-import { createPassthrough } from './endpoints/passthrough.js';
+import { createPassthrough, passthroughDemand } from './endpoints/passthrough.js';
 import { pathBelow } from './io/upstream/address.js';
 import { createHttpProvider } from './io/upstream/http-provider.js';
 import type { Provider } from './io/upstream/provider.js';
@@ -42,6 +43,13 @@ export const createProviders = ({ providers }: Config): ReadonlyMap<string, Prov
     ]),
   );
 
+const priceOf = (given: ModelConfig['price']): Price => ({
+  inputPerMtok: given.input_per_mtok,
+  outputPerMtok: given.output_per_mtok,
+  cacheReadPerMtok: given.cache_read_per_mtok,
+  cacheWritePerMtok: given.cache_write_per_mtok,
+});
+
 /** The configured paths that are handed through unread (D43). */
 export const createPassthroughs = (
   { providers, server, credits }: Config,
@@ -51,13 +59,18 @@ export const createPassthroughs = (
   return Object.entries(providers).flatMap(([name, given]) =>
     given.kind === 'simulator'
       ? []
-      : given.passthrough.map(({ path }) => {
+      : given.passthrough.map(({ path, price: asWritten }) => {
           const tunnel = openTunnel({
             ...remoteOptions(name, given),
             path: pathBelow(given.base_url, path),
             bodyBytes: server.max_body_bytes,
           });
-          return { path, handle: createPassthrough(name, tunnel, parts) };
+          const price = priceOf(asWritten);
+          return {
+            path,
+            demand: passthroughDemand(price),
+            handle: createPassthrough(name, price, tunnel, parts),
+          };
         }),
   );
 };
@@ -107,11 +120,6 @@ export const createCatalog = ({ models, providers }: Config): Catalog =>
       targets: targetsOf(given, providers),
       fallbacks: given.fallbacks,
       maxOutputTokens: given.max_output_tokens,
-      price: {
-        inputPerMtok: given.price.input_per_mtok,
-        outputPerMtok: given.price.output_per_mtok,
-        cacheReadPerMtok: given.price.cache_read_per_mtok,
-        cacheWritePerMtok: given.price.cache_write_per_mtok,
-      },
+      price: priceOf(given.price),
     })),
   );

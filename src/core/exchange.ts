@@ -120,6 +120,8 @@ export interface Demand {
   readonly model: string | null;
   readonly inputTokens: number;
   readonly outputTokens: number;
+  /** Of a road that has no model to ask for its price. */
+  readonly price?: Price;
 }
 
 export const noDemand: Demand = { model: null, inputTokens: 0, outputTokens: 0 };

@@ -1,5 +1,5 @@
-import type { Call, TunnelReply } from '../core/exchange.js';
-import type { Usage } from '../core/usage.js';
+import type { Call, Demand, TunnelReply } from '../core/exchange.js';
+import type { Price, Usage } from '../core/usage.js';
 import type { Moved, Tunnel } from '../io/upstream/tunnel.js';
 import { settleBill } from './bill.js';
 import { asProviderError } from './provider-errors.js';
@@ -11,6 +11,16 @@ export interface PassthroughParts {
   readonly usdPerCredit: number;
 }
 
+/** What a request may take, as far as its size is told beforehand. */
+export const passthroughDemand =
+  (price: Price) =>
+  (_body: unknown, bytes: number): Demand => ({
+    model: null,
+    inputTokens: Math.ceil(bytes / BYTES_PER_TOKEN),
+    outputTokens: 0,
+    price,
+  });
+
 const estimate = ({ requestBytes, responseBytes }: Moved): Pick<Usage, 'input' | 'output'> => ({
   input: Math.ceil(requestBytes / BYTES_PER_TOKEN),
   output: Math.ceil(responseBytes / BYTES_PER_TOKEN),
@@ -18,7 +28,7 @@ const estimate = ({ requestBytes, responseBytes }: Moved): Pick<Usage, 'input' |
 
 /** The door of a path that is handed through unread (D43): authenticated, limited and metered by an estimate. */
 export const createPassthrough =
-  (provider: string, tunnel: Tunnel, { ticksMs, usdPerCredit }: PassthroughParts) =>
+  (provider: string, price: Price, tunnel: Tunnel, { ticksMs, usdPerCredit }: PassthroughParts) =>
   async (call: Call): Promise<TunnelReply> => ({
     kind: 'tunnel',
     open: async (req, res, headers) => {
@@ -28,6 +38,7 @@ export const createPassthrough =
       };
       const startedMs = ticksMs();
       meter.provider = provider;
+      meter.price = price;
       meter.upstreamReached = true;
       try {
         const moved = await tunnel(req, res, headers, (all) => {

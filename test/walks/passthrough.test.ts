@@ -52,6 +52,29 @@ t.test(
   },
 );
 
+t.test(
+  'D43 what goes through costs credits where it has a price, and nothing goes through without them',
+  async (t) => {
+    const price = { input_per_mtok: 1_000, output_per_mtok: 2_000 };
+    const { post, call } = await frontProvider(t, 'openai_chat', jsonAnswer(200, embedding), {
+      provider: { passthrough: [{ ...passthrough[0], price }] },
+    });
+    const left = async (): Promise<unknown> =>
+      ((await (await call('GET', '/v1/credits', { key: APP_KEY })).json()) as { remaining_credits: unknown })
+        .remaining_credits;
+    const before = (await left()) as number;
+    const sent = JSON.stringify({ model: 'e', input: 'text' });
+    const usd =
+      (Math.ceil(sent.length / 3) * 1_000 + Math.ceil(JSON.stringify(embedding).length / 3) * 2_000) / 1e6;
+    await (await post('/v1/embeddings', sent)).arrayBuffer();
+    await until(async () => (await left()) === before - Math.ceil(usd * 10_000), 'the credits to be taken');
+
+    const poor = await post('/v1/embeddings', { model: 'e', input: 'x'.repeat(100_000) });
+    t.equal(poor.status, 402, 'what it would cost is not there');
+    t.match(await poor.json(), { error: { code: 'insufficient_credits' } });
+  },
+);
+
 t.test('D43 no unlisted path, no stranger and no other method comes through', async (t) => {
   const { post, upstream, url } = await frontProvider(t, 'openai_chat', jsonAnswer(200, embedding), {
     provider: { passthrough },

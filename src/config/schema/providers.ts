@@ -30,34 +30,6 @@ const timeouts = v.strictObject({
   total: setting('Whole answer.', duration(1), '900s'),
 });
 
-const passthrough = v.strictObject({
-  path: required('Path served as it is, such as /v1/embeddings.', urlPath),
-  unmoderated: required(
-    'Must be true: nobody reads what goes through here, and the audit trail says so.',
-    v.literal(true),
-  ),
-});
-
-const remote = v.strictObject({
-  kind: required('The wire format it speaks.', v.picklist(['anthropic', 'openai_chat', 'openai_responses'])),
-  base_url: required('Where it is, as its own SDK would be told.', address),
-  api_key: setting("The provider's own key; clients never see it.", v.string(), ''),
-  timeouts: setting('How long to wait for what.', timeouts, {}),
-  retry: setting(
-    'Only before the first byte of an answer.',
-    v.strictObject({ attempts: setting('Tries in all, the first included.', integer(1, 10), 2) }),
-    {},
-  ),
-  max_connections: setting('Most connections open to it at once.', integer(1, 100_000), 1_024),
-  headers: setting('Sent with every request, such as api-key for Azure.', headerMap, {}),
-  query: setting('Added to every address, such as api-version.', v.record(v.string(), v.string()), {}),
-  proxy_url: setting('Outbound proxy; empty = none.', proxyAddress, ''),
-  ca_file: setting('PEM file with extra certificate authorities; empty = none.', v.string(), ''),
-  passthrough: setting('Paths forwarded without translation or moderation.', v.array(passthrough), []),
-});
-
-export const providers = v.record(name, v.variant('kind', [simulator, remote]));
-
 const prices = v.strictObject({
   input_per_mtok: required('US dollars for a million input tokens.', amount()),
   output_per_mtok: required('US dollars for a million output tokens.', amount()),
@@ -80,6 +52,37 @@ const price = v.pipe(
     cache_write_per_mtok: given.cache_write_per_mtok ?? given.input_per_mtok * 1.25,
   })),
 );
+
+const free = { input_per_mtok: 0, output_per_mtok: 0 };
+
+const passthrough = v.strictObject({
+  path: required('Path served as it is, such as /v1/embeddings.', urlPath),
+  unmoderated: required(
+    'Must be true: nobody reads what goes through here, and the audit trail says so.',
+    v.literal(true),
+  ),
+  price: setting('What it costs, tokens being estimated from bytes; 0 = nothing.', price, free),
+});
+
+const remote = v.strictObject({
+  kind: required('The wire format it speaks.', v.picklist(['anthropic', 'openai_chat', 'openai_responses'])),
+  base_url: required('Where it is, as its own SDK would be told.', address),
+  api_key: setting("The provider's own key; clients never see it.", v.string(), ''),
+  timeouts: setting('How long to wait for what.', timeouts, {}),
+  retry: setting(
+    'Only before the first byte of an answer.',
+    v.strictObject({ attempts: setting('Tries in all, the first included.', integer(1, 10), 2) }),
+    {},
+  ),
+  max_connections: setting('Most connections open to it at once.', integer(1, 100_000), 1_024),
+  headers: setting('Sent with every request, such as api-key for Azure.', headerMap, {}),
+  query: setting('Added to every address, such as api-version.', v.record(v.string(), v.string()), {}),
+  proxy_url: setting('Outbound proxy; empty = none.', proxyAddress, ''),
+  ca_file: setting('PEM file with extra certificate authorities; empty = none.', v.string(), ''),
+  passthrough: setting('Paths forwarded without translation or moderation.', v.array(passthrough), []),
+});
+
+export const providers = v.record(name, v.variant('kind', [simulator, remote]));
 
 const flag = (about: string, fallback: boolean) => setting(about, v.boolean(), fallback);
 
@@ -145,7 +148,7 @@ const model = v.strictObject({
   ),
   flags: setting('What is particular to it where it is served.', flags, {}),
   max_output_tokens: setting('Most output tokens one answer may have.', integer(1, 100_000_000), 8_192),
-  price: setting('What it costs; 0 = nothing.', price, { input_per_mtok: 0, output_per_mtok: 0 }),
+  price: setting('What it costs; 0 = nothing.', price, free),
 });
 
 export const models = v.array(model);

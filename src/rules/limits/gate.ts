@@ -125,7 +125,8 @@ export const createGate = (options: GateOptions): Gate => {
       principal.maxOutputTokens ?? Infinity,
     );
     const usage = { input: demand.inputTokens, cacheRead: 0, cacheWrite: 0, output, reasoning: 0 };
-    const hold = model ? creditsFor(costUsd(usage, model.price), usdPerCredit) : 0;
+    const price = model?.price ?? demand.price;
+    const hold = price ? creditsFor(costUsd(usage, price), usdPerCredit) : 0;
     const metered = isInference && principal.organization.metered;
     return {
       space,
