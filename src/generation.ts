@@ -91,7 +91,7 @@ export const createGeneration = (config: Config, ground: Ground): Generation => 
   });
   const catalog = createCatalog(config);
   const gateParts = { priceOf: (model: string) => catalog.dearest(model), configs: policing.configs, log };
-  const { gate, admit } = createLimitGate(config, limits, gateParts);
+  const { gate, admit, read } = createLimitGate(config, limits, gateParts);
   const roadParts = {
     catalog,
     providers,
@@ -125,7 +125,7 @@ export const createGeneration = (config: Config, ground: Ground): Generation => 
     projectKeys: createProjectKeyDoors(accountParts),
     limits: createLimitDoors({
       credits: limits.guard.credits,
-      read: (principal) => gate.read(principal),
+      read,
       tierOf: limits.tiers.tierOf,
       fund: limits.funding.fund,
       refusals: limits.refusals,

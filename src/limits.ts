@@ -4,6 +4,7 @@ import type { Config } from './config/schema.js';
 import { systemClock } from './core/clock.js';
 import type { Admit } from './core/exchange.js';
 import type { Log } from './core/log.js';
+import type { Principal } from './core/principal.js';
 import { policyHeadersOf } from './endpoints/review/policy-headers.js';
 import { keepFunded, type Funding } from './funding.js';
 import type { Metrics } from './io/metrics/metrics.js';
@@ -11,10 +12,9 @@ import type { Live } from './io/records/live.js';
 import type { Accounts } from './rules/auth/accounts.js';
 import { createEmbeddedLimiter, openEmbeddedLimiter } from './rules/limits/embedded.js';
 import type { LimitEvents } from './rules/limits/events.js';
-import type { Gate, GateOptions } from './rules/limits/gate.js';
-import { createGate } from './rules/limits/gate.js';
+import { createGate, type Gate, type GateOptions } from './rules/limits/gate.js';
 import { guardLimiter, type Guard } from './rules/limits/guard.js';
-import type { Credits, Limiter } from './rules/limits/limiter.js';
+import type { AdmitReply, Credits, Limiter } from './rules/limits/limiter.js';
 import { openRedisLimiter } from './rules/limits/redis.js';
 import { Refusals } from './rules/limits/refusals.js';
 import { SNAPSHOT } from './rules/limits/snapshot-file.js';
@@ -108,13 +108,25 @@ interface GateParts {
   readonly log: Log;
 }
 
+interface LimitedRoad {
+  readonly gate: Gate;
+  readonly admit: Admit;
+  /** Where a caller stands, quotas included; counts nothing. */
+  readonly read: (principal: Principal, user: string | null) => Promise<AdmitReply>;
+}
+
 /** The limits of one configuration. */
 export const createLimitGate = (
   config: Config,
   ground: LimitGround,
   { priceOf, configs, log }: GateParts,
-): { readonly gate: Gate; readonly admit: Admit } => {
+): LimitedRoad => {
   const { limits, credits } = config;
+  const quotasFor = (
+    { config: given }: CompiledConfig,
+    { projectId, keyId }: Principal,
+    user: string | null,
+  ) => quotasOf(given, { user, projectId, keyId });
   const gate = createGate({
     guard: ground.guard,
     tiers: ground.tiers,
@@ -130,9 +142,7 @@ export const createLimitGate = (
     priceOf,
     quotasOf: ({ principal, headers }) => {
       const compiled = configs.get(principal.organization.id);
-      if (compiled instanceof Promise) return [];
-      const { projectId, keyId } = principal;
-      return quotasOf(compiled.config, { user: policyHeadersOf(headers).user, projectId, keyId });
+      return compiled instanceof Promise ? [] : quotasFor(compiled, principal, policyHeadersOf(headers).user);
     },
     firstBalance: ground.funding.fund,
     onRefused: (facts) => ground.refusals.note(facts),
@@ -149,7 +159,9 @@ export const createLimitGate = (
     if (call.route.limits === 'inference') await configs.get(organization.id);
     return gate.admit(call, demand);
   };
-  return { gate, admit };
+  const read: LimitedRoad['read'] = async (principal, user) =>
+    gate.read(principal, quotasFor(await configs.get(principal.organization.id), principal, user));
+  return { gate, admit, read };
 };
 
 /** Balances for a command that may run beside a gateway: of the embedded limiter a reading, as it was last kept. */

@@ -8,11 +8,12 @@ import type { AdmitReply, Credits, Reading } from '../rules/limits/limiter.js';
 import type { Refusals } from '../rules/limits/refusals.js';
 import { pathId } from './administration/parse.js';
 import { metrics } from './limit-schemas.js';
+import { policyHeadersOf } from './review/policy-headers.js';
 
 export interface LimitParts {
   readonly credits: Credits;
-  /** Where a caller stands; counts nothing. */
-  readonly read: (principal: Principal) => Promise<AdmitReply>;
+  /** Where a caller and the user it names stand; counts nothing. */
+  readonly read: (principal: Principal, user: string | null) => Promise<AdmitReply>;
   readonly tierOf: (organization: Organization) => { readonly name: string };
   /** Opens a balance the limiter does not know yet; null = there are no credits at all. */
   readonly fund: (organizationId: string) => Promise<number | null>;
@@ -54,9 +55,9 @@ export const createLimitDoors = (parts: LimitParts) => {
     }
   };
 
-  const read = async (principal: Principal): Promise<JsonReply> => {
-    const reply = await parts.read(principal);
-    const shown = reply.readings.filter(({ id, scope }) => scope !== 'key' || id !== NO_KEY);
+  const read = async (principal: Principal, user: string | null): Promise<JsonReply> => {
+    const reply = await parts.read(principal, user);
+    const shown = reply.readings.filter(isShown);
     return json({
       object: 'limits',
       tier: parts.tierOf(principal.organization).name,
@@ -74,17 +75,18 @@ export const createLimitDoors = (parts: LimitParts) => {
       return json({ object: 'credit_balance', remaining_credits: credits, as_of: seconds(atMs) });
     },
 
-    own: ({ principal }: Call): Promise<JsonReply> => read(principal),
+    own: ({ principal, headers }: Call): Promise<JsonReply> => read(principal, policyHeadersOf(headers).user),
 
     organization: async ({ principal, query }: Call): Promise<JsonReply> => {
       const [projectId, keyId] = [query.get('project_id'), query.get('key_id')];
       if (keyId !== null && projectId === null) throw invalidParameter('key_id', 'needs project_id.');
-      return read({
+      const asked = {
         ...principal,
         projectId: checkedId('project_id', projectId),
         keyId: checkedId('key_id', keyId) ?? NO_KEY,
         creditBudget: null,
-      });
+      };
+      return read(asked, null);
     },
 
     request: async (call: Call): Promise<JsonReply> => {
@@ -101,6 +103,10 @@ export const createLimitDoors = (parts: LimitParts) => {
 };
 
 export type LimitDoors = ReturnType<typeof createLimitDoors>;
+
+/** Nothing of a key or user that nobody asked about, and of a quota only what it bounds. */
+const isShown = ({ scope, id, metric, limit }: Reading): boolean =>
+  id === NO_KEY ? scope !== 'key' && scope !== 'user' : limit !== null || !metric.startsWith('quota');
 
 const ID_CHARACTERS = 200;
 

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { APP_KEY, runGateway, until } from '../support/gateway.js';
+import { ADMIN_KEY, APP_KEY, runGateway, until } from '../support/gateway.js';
 import { openStream, simulated } from '../support/inference.js';
 import { testOnEachStore, type Changes } from '../support/stores.js';
 
@@ -71,6 +71,33 @@ testOnEachStore('D24 the third request of a user is over a quota of two a day', 
   t.ok(over.headers.has('x-ratelimit-limit-requests'), '8.4 with the six headers');
   t.equal((await ask({ user: 'bob' })).status, 200, 'another user has a quota of his own');
   isOver(t, await ask({ user: 'ann', path: '/v1/chat/completions' }), 'USER_QUOTA_EXCEEDED');
+});
+
+testOnEachStore('D24 a user sees how far the quotas have come', async (t, changes) => {
+  const { ask, call } = await open(t, changes, {
+    user_quotas: true,
+    user_quota: { requests: 5, window: 'daily' },
+    project_quota: { requests: 9, tokens: 100_000, window: 'monthly' },
+  });
+  for (const user of ['ann', 'ann', 'bob']) await ask({ user });
+  const quotas = async (key: string, path: string, headers = {}): Promise<readonly object[]> => {
+    const response = await call('GET', path, { key, headers });
+    const { limits } = (await response.json()) as { limits: { metric: string }[] };
+    return limits.filter(({ metric }) => metric.startsWith('quota'));
+  };
+  t.match(await quotas(APP_KEY, '/v1/limits', { 'x-policy-user': 'ann' }), [
+    { scope: 'user', id: 'ann', metric: 'quota_requests', limit: 5, used: 2, remaining: 3 },
+    { scope: 'project', id: 'proj_app', metric: 'quota_requests', limit: 9, used: 3 },
+    { scope: 'project', id: 'proj_app', metric: 'quota_tokens', limit: 100_000, used: Number },
+  ]);
+  t.match(
+    await quotas(ADMIN_KEY, '/v1/organization/limits?project_id=proj_app'),
+    [
+      { scope: 'project', metric: 'quota_requests', used: 3 },
+      { scope: 'project', metric: 'quota_tokens' },
+    ],
+    'an administrator sees those of the project',
+  );
 });
 
 testOnEachStore('D24 without user_quotas the same quota does not act', async (t, changes) => {
