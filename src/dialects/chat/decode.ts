@@ -1,12 +1,11 @@
-import type { BlockKind, FinishReason, InferenceEvent } from '../../core/events.js';
-import type { Usage } from '../../core/usage.js';
+import type { BlockKind, FinishReason } from '../../core/events.js';
 import type { Frame } from '../../io/sse/frame.js';
-import { textIn, upstreamError, type Decoder } from '../decoding.js';
+import { textIn, upstreamError } from '../decoding.js';
 import type { Json } from '../dialect.js';
 import { DONE, isObject, objectIn, readEvent, unreadable } from '../event.js';
-import { Mould } from '../mould.js';
+import { FormatDecoder } from '../format-decoder.js';
 import type { Standing } from '../relay-stage.js';
-import { Strand, Teller, type TellOptions } from '../teller.js';
+import { Strand } from '../teller.js';
 import { notThisFormat } from '../whole.js';
 import { ChatCalls } from './calls.js';
 import { errorIn, objectsIn } from './chunk.js';
@@ -28,10 +27,8 @@ const FAILURES: ReadonlySet<string> = new Set(['error', 'abort', 'insufficient_s
 type Written = Exclude<BlockKind, 'tool'>;
 
 /** Reads OpenAI's Chat Completions format, and what others make of it. */
-export class ChatDecoder implements Decoder {
-  readonly #teller: Teller;
-  readonly #calls: ChatCalls;
-  readonly #mould = new Mould<Strand>();
+export class ChatDecoder extends FormatDecoder {
+  readonly #calls = new ChatCalls(this.teller);
   readonly #written: Readonly<Record<Written, Strand>> = {
     text: new Strand('text'),
     reasoning: new Strand('reasoning'),
@@ -39,56 +36,32 @@ export class ChatDecoder implements Decoder {
   };
   #reason: string | null = null;
 
-  constructor(hear: (event: InferenceEvent) => void, options: TellOptions = {}) {
-    this.#teller = new Teller(hear, options);
-    this.#calls = new ChatCalls(this.#teller);
-  }
-
-  get usage(): Usage {
-    return this.#teller.usage;
-  }
-
   get closable(): boolean {
     return this.#reason !== null;
   }
 
-  take(frame: Frame): Standing {
-    try {
-      const text = this.#mould.textOf(frame);
-      if (text === null) return this.#take(frame);
-      this.#teller.write(this.#mould.served(), text);
-      return 'open';
-    } catch (error) {
-      return this.#teller.fail(error);
-    }
-  }
-
-  takeWhole(body: Json): Standing {
-    try {
-      const error = errorIn(null, body);
-      if (error) throw upstreamError(error);
-      const choice = firstChoice(body);
-      if (!choice || !isObject(choice.message)) throw notThisFormat('chat');
-      this.#teller.start(body.id, body.model);
-      if (isObject(body.usage)) this.#teller.learn(readChatUsage(body.usage), true);
-      this.#tell(choice.message);
-      this.#end(choice);
-      return 'complete';
-    } catch (error) {
-      return this.#teller.fail(error);
-    }
+  protected readWhole(body: Json): Standing {
+    const error = errorIn(null, body);
+    if (error) throw upstreamError(error);
+    const choice = firstChoice(body);
+    if (!choice || !isObject(choice.message)) throw notThisFormat('chat');
+    this.teller.start(body.id, body.model);
+    if (isObject(body.usage)) this.teller.learn(readChatUsage(body.usage), true);
+    this.#tell(choice.message);
+    this.#end(choice);
+    return 'complete';
   }
 
   finish(): void {
     const { [this.#reason ?? '']: reason = 'stop' } = REASONS;
-    this.#teller.finish(reason);
+    this.teller.finish(reason);
   }
 
-  #take(frame: Frame): Standing {
+  protected read(frame: Frame): Standing {
     const data = frame.data?.trim() ?? '';
     if (data === '' || frame.event === 'ping') return 'open';
     if (data === DONE) {
-      if (!this.#teller.started) throw unreadable('The provider ended an answer that it never began.');
+      if (!this.teller.started) throw unreadable('The provider ended an answer that it never began.');
       this.#close();
       return 'complete';
     }
@@ -96,14 +69,14 @@ export class ChatDecoder implements Decoder {
     const error = errorIn(frame.event, chunk);
     if (error) throw upstreamError(error);
     const usage = isObject(chunk.usage) ? chunk.usage : null;
-    if (usage) this.#teller.learn(readChatUsage(usage), true);
+    if (usage) this.teller.learn(readChatUsage(usage), true);
     const choice = firstChoice(chunk);
     if (!choice) return 'open';
-    this.#teller.start(chunk.id, chunk.model);
-    const only = this.#tell(deltaIn(choice, this.#teller.said));
+    this.teller.start(chunk.id, chunk.model);
+    const only = this.#tell(deltaIn(choice, this.teller.said));
     this.#end(choice);
     if (only && !usage && this.#reason === null && objectsIn(chunk.choices).length === 1)
-      this.#mould.learn(frame, only.key, only.text, only.strand);
+      this.mould.learn(frame, only.key, only.text, only.strand);
     return 'open';
   }
 
@@ -126,7 +99,7 @@ export class ChatDecoder implements Decoder {
   #write(kind: Written, delta: Json, key: string) {
     const text = textIn(delta, key);
     if (text === '') return null;
-    this.#teller.write(this.#written[kind], text);
+    this.teller.write(this.#written[kind], text);
     return { key, text, strand: this.#written[kind] };
   }
 
@@ -152,7 +125,7 @@ export class ChatDecoder implements Decoder {
     const made = objectIn(piece, 'function');
     // A piece that names its call may begin another one.
     const names = textIn(made, 'name') !== '';
-    if (names) this.#mould.forget();
+    if (names) this.mould.forget();
     const text = names ? '' : textIn(made, 'arguments');
     return { key: 'arguments', text, strand };
   }
@@ -166,7 +139,7 @@ export class ChatDecoder implements Decoder {
 
   #close(): void {
     this.#calls.demandNames();
-    this.#teller.closeAll();
+    this.teller.closeAll();
   }
 }
 

@@ -1,12 +1,12 @@
-import type { FinishReason, InferenceEvent } from '../../core/events.js';
+import type { FinishReason } from '../../core/events.js';
 import { noUsage, type Usage } from '../../core/usage.js';
 import type { Frame } from '../../io/sse/frame.js';
-import { argumentsText, textIn, typedEvent, upstreamError, type Decoder } from '../decoding.js';
+import { argumentsText, textIn, typedEvent, upstreamError } from '../decoding.js';
 import type { Json } from '../dialect.js';
 import { isObject, objectIn, unreadable } from '../event.js';
-import { Mould } from '../mould.js';
+import { FormatDecoder } from '../format-decoder.js';
 import type { Standing } from '../relay-stage.js';
-import { Strand, Teller, type TellOptions } from '../teller.js';
+import { Strand } from '../teller.js';
 import { notThisFormat } from '../whole.js';
 import { mergeMessagesUsage } from './usage.js';
 
@@ -33,9 +33,7 @@ interface Slot {
 }
 
 /** Reads Anthropic's Messages format. */
-export class MessagesDecoder implements Decoder {
-  readonly #teller: Teller;
-  readonly #mould = new Mould<Strand>();
+export class MessagesDecoder extends FormatDecoder {
   readonly #slots = new Map<unknown, Slot>();
   #lastIndex: unknown = 0;
   #usage: Usage = noUsage;
@@ -43,52 +41,29 @@ export class MessagesDecoder implements Decoder {
   #stopSequence: string | null = null;
   #explanation: string | null = null;
 
-  constructor(hear: (event: InferenceEvent) => void, options: TellOptions = {}) {
-    this.#teller = new Teller(hear, options);
-  }
-
-  get usage(): Usage {
-    return this.#teller.usage;
-  }
-
   get closable(): boolean {
     return this.#stopReason !== null;
   }
 
-  take(frame: Frame): Standing {
-    try {
-      const text = this.#mould.textOf(frame);
-      if (text === null) return this.#take(frame);
-      this.#teller.write(this.#mould.served(), text);
-      return 'open';
-    } catch (error) {
-      return this.#teller.fail(error);
-    }
-  }
-
-  takeWhole(body: Json): Standing {
-    try {
-      if (body.type === 'error' || isObject(body.error)) throw upstreamError(body.error);
-      if (!Array.isArray(body.content)) throw notThisFormat('messages');
-      this.#teller.start(body.id, body.model);
-      this.#tellContent(body.content);
-      this.#end(body, isObject(body.usage) ? body.usage : null);
-      return 'complete';
-    } catch (error) {
-      return this.#teller.fail(error);
-    }
+  protected readWhole(body: Json): Standing {
+    if (body.type === 'error' || isObject(body.error)) throw upstreamError(body.error);
+    if (!Array.isArray(body.content)) throw notThisFormat('messages');
+    this.teller.start(body.id, body.model);
+    this.#tellContent(body.content);
+    this.#end(body, isObject(body.usage) ? body.usage : null);
+    return 'complete';
   }
 
   finish(): void {
     const { [this.#stopReason ?? '']: reason = 'stop' } = REASONS;
-    this.#teller.finish(
+    this.teller.finish(
       reason,
       reason === 'stop_sequence' ? this.#stopSequence : null,
       reason === 'refusal' ? this.#explanation : null,
     );
   }
 
-  #take(frame: Frame): Standing {
+  protected read(frame: Frame): Standing {
     const read = typedEvent(frame);
     if (!read) return 'open';
     const { type, event } = read;
@@ -112,7 +87,7 @@ export class MessagesDecoder implements Decoder {
         break;
       case 'message_stop':
         this.#demandStart();
-        this.#teller.closeAll();
+        this.teller.closeAll();
         return 'complete';
       case 'error':
         throw upstreamError(event.error ?? event);
@@ -122,10 +97,10 @@ export class MessagesDecoder implements Decoder {
 
   #start({ message }: Json): void {
     if (!isObject(message)) throw unreadable('The provider sent a message_start without its message.');
-    if (this.#teller.started) return;
+    if (this.teller.started) return;
     const told = isObject(message.usage);
     if (told) this.#learn(objectIn(message, 'usage'), false);
-    this.#teller.start(message.id, message.model, told ? this.#usage : null);
+    this.teller.start(message.id, message.model, told ? this.#usage : null);
     if (Array.isArray(message.content)) this.#tellContent(message.content);
   }
 
@@ -139,7 +114,7 @@ export class MessagesDecoder implements Decoder {
 
   #openBlock(index: unknown, block: Json): void {
     const slot = this.#slotAt(index);
-    this.#mould.forget();
+    this.mould.forget();
     switch (block.type) {
       case 'text':
         this.#write(slot, 'text', textIn(block, 'text'));
@@ -164,7 +139,7 @@ export class MessagesDecoder implements Decoder {
     const call = { id: textIn(block, 'id'), name: textIn(block, 'name') };
     if (call.name === '') throw unreadable('The provider called a tool without its name.');
     if (slot.tool) this.#closeCall(slot, slot.tool);
-    slot.tool = this.#teller.open(new Strand('tool', call));
+    slot.tool = this.teller.open(new Strand('tool', call));
     const input = argumentsText(block.input);
     slot.input = input === '{}' ? '' : input;
   }
@@ -183,7 +158,7 @@ export class MessagesDecoder implements Decoder {
         return;
       case 'input_json_delta':
         if (!slot.tool) throw unreadable('The provider sent the input of a tool call that it never began.');
-        this.#teller.write(slot.tool, argumentsText(delta.partial_json));
+        this.teller.write(slot.tool, argumentsText(delta.partial_json));
         if (delta.partial_json !== '') slot.input = '';
         this.#learnFrom(frame, 'partial_json', delta, slot.tool);
     }
@@ -191,27 +166,27 @@ export class MessagesDecoder implements Decoder {
 
   #write(slot: Slot, kind: Written, text: string): Strand {
     const strand = (slot[kind] ??= new Strand(kind));
-    this.#teller.write(strand, text);
+    this.teller.write(strand, text);
     return strand;
   }
 
   #learnFrom(frame: Frame, key: string, delta: Json, strand: Strand): void {
     const text = delta[key];
-    if (typeof text === 'string' && text !== '') this.#mould.learn(frame, key, text, strand);
+    if (typeof text === 'string' && text !== '') this.mould.learn(frame, key, text, strand);
   }
 
   #closeBlock(index: unknown): void {
     const slot = this.#slots.get(index);
     if (!slot) return;
     this.#slots.delete(index);
-    if (slot.text) this.#teller.close(slot.text);
-    if (slot.reasoning) this.#teller.close(slot.reasoning, slot.signature);
+    if (slot.text) this.teller.close(slot.text);
+    if (slot.reasoning) this.teller.close(slot.reasoning, slot.signature);
     if (slot.tool) this.#closeCall(slot, slot.tool);
   }
 
   #closeCall(slot: Slot, tool: Strand): void {
-    this.#teller.write(tool, slot.input);
-    this.#teller.close(tool);
+    this.teller.write(tool, slot.input);
+    this.teller.close(tool);
   }
 
   #end(ending: Json, usage: Json | null): void {
@@ -226,7 +201,7 @@ export class MessagesDecoder implements Decoder {
 
   #learn(usage: Json, final: boolean): void {
     this.#usage = mergeMessagesUsage(this.#usage, usage);
-    this.#teller.learn(this.#usage, final);
+    this.teller.learn(this.#usage, final);
   }
 
   #slotAt(index: unknown): Slot {
@@ -236,6 +211,6 @@ export class MessagesDecoder implements Decoder {
   }
 
   #demandStart(): void {
-    if (!this.#teller.started) throw unreadable('The provider ended a message that it never started.');
+    if (!this.teller.started) throw unreadable('The provider ended a message that it never started.');
   }
 }

@@ -1,12 +1,11 @@
-import type { FinishReason, InferenceEvent } from '../../core/events.js';
-import type { Usage } from '../../core/usage.js';
+import type { FinishReason } from '../../core/events.js';
 import type { Frame } from '../../io/sse/frame.js';
-import { argumentsText, textIn, typedEvent, upstreamError, type Decoder } from '../decoding.js';
+import { argumentsText, textIn, typedEvent, upstreamError } from '../decoding.js';
 import type { Json } from '../dialect.js';
 import { isObject, objectIn, unreadable } from '../event.js';
-import { Mould } from '../mould.js';
+import { FormatDecoder } from '../format-decoder.js';
 import type { Standing } from '../relay-stage.js';
-import { Teller, type Strand, type TellOptions } from '../teller.js';
+import type { Strand } from '../teller.js';
 import { notThisFormat } from '../whole.js';
 import { ResponsesItems, type WrittenKind } from './items.js';
 import { readResponsesUsage } from './usage.js';
@@ -22,51 +21,25 @@ const TEXT_EVENTS: Readonly<Record<string, readonly [kind: WrittenKind, key: str
 const CALL_EVENT = 'response.function_call_arguments';
 
 /** Reads OpenAI's Responses format. */
-export class ResponsesDecoder implements Decoder {
+export class ResponsesDecoder extends FormatDecoder {
   readonly closable = false; // Only a terminal event tells that nothing is missing.
-  readonly #teller: Teller;
-  readonly #items: ResponsesItems;
-  readonly #mould = new Mould<Strand>();
+  readonly #items = new ResponsesItems(this.teller);
   #reason: FinishReason = 'stop';
 
-  constructor(hear: (event: InferenceEvent) => void, options: TellOptions = {}) {
-    this.#teller = new Teller(hear, options);
-    this.#items = new ResponsesItems(this.#teller);
-  }
-
-  get usage(): Usage {
-    return this.#teller.usage;
-  }
-
-  take(frame: Frame): Standing {
-    try {
-      const text = this.#mould.textOf(frame);
-      if (text === null) return this.#take(frame);
-      this.#teller.write(this.#mould.served(), text);
-      return 'open';
-    } catch (error) {
-      return this.#teller.fail(error);
+  protected readWhole(body: Json): Standing {
+    if (typeof body.status !== 'string' && !Array.isArray(body.output)) {
+      if (isObject(body.error)) throw upstreamError(body.error);
+      throw notThisFormat('responses');
     }
-  }
-
-  takeWhole(body: Json): Standing {
-    try {
-      if (typeof body.status !== 'string' && !Array.isArray(body.output)) {
-        if (isObject(body.error)) throw upstreamError(body.error);
-        throw notThisFormat('responses');
-      }
-      this.#teller.start(body.id, body.model);
-      return this.#end(body);
-    } catch (error) {
-      return this.#teller.fail(error);
-    }
+    this.teller.start(body.id, body.model);
+    return this.#end(body);
   }
 
   finish(): void {
-    this.#teller.finish(this.#reason);
+    this.teller.finish(this.#reason);
   }
 
-  #take(frame: Frame): Standing {
+  protected read(frame: Frame): Standing {
     const read = typedEvent(frame);
     if (!read) return 'open';
     const { type, event } = read;
@@ -75,11 +48,11 @@ export class ResponsesDecoder implements Decoder {
       case 'response.queued':
       case 'response.in_progress': {
         const { id, model } = objectIn(event, 'response');
-        this.#teller.start(id, model);
+        this.teller.start(id, model);
         break;
       }
       case 'response.output_item.added':
-        this.#mould.forget();
+        this.mould.forget();
         this.#items.announce(event.output_index, objectIn(event, 'item'));
         break;
       case 'response.output_item.done':
@@ -97,7 +70,7 @@ export class ResponsesDecoder implements Decoder {
       case 'response.cancelled': {
         if (!isObject(event.response))
           throw unreadable('The provider ended its answer without the response.');
-        this.#teller.start(event.response.id, event.response.model);
+        this.teller.start(event.response.id, event.response.model);
         return this.#end({ status: type.slice('response.'.length), ...event.response });
       }
       case 'error':
@@ -125,11 +98,11 @@ export class ResponsesDecoder implements Decoder {
   }
 
   #learnFrom(frame: Frame, { delta }: Json, strand: Strand | null): void {
-    if (strand && typeof delta === 'string' && delta !== '') this.#mould.learn(frame, 'delta', delta, strand);
+    if (strand && typeof delta === 'string' && delta !== '') this.mould.learn(frame, 'delta', delta, strand);
   }
 
   #end(response: Json): Standing {
-    if (isObject(response.usage)) this.#teller.learn(readResponsesUsage(response.usage), true);
+    if (isObject(response.usage)) this.teller.learn(readResponsesUsage(response.usage), true);
     switch (response.status) {
       case 'completed':
         break;
@@ -143,7 +116,7 @@ export class ResponsesDecoder implements Decoder {
           : unreadable(`The provider ended its answer with the status ${String(response.status)}.`);
     }
     this.#items.settle(Array.isArray(response.output) ? response.output.filter(isObject) : []);
-    this.#teller.closeAll();
+    this.teller.closeAll();
     return 'complete';
   }
 }
