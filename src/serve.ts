@@ -8,17 +8,16 @@ import {
   tooLarge,
 } from './core/errors.js';
 import {
+  freshMeter,
   noDemand,
   type Call,
   type Demand,
   type Lease,
-  type Meter,
   type Reply,
   type Route,
 } from './core/exchange.js';
 import { newId } from './core/ids.js';
 import { holds } from './core/principal.js';
-import { noUsage } from './core/usage.js';
 import { invalidJsonDetail } from './dialects/count/detail.js';
 import { settleBill } from './endpoints/bill.js';
 import { errorReply, familyOf } from './endpoints/error-bodies.js';
@@ -34,22 +33,6 @@ import { report } from './report.js';
 import type { Trip, WalkParts } from './trip.js';
 
 const nothingSent: Sent = { delivery: 'client_left', bytes: 0, cause: undefined };
-
-const freshMeter = (): Meter => ({
-  model: null,
-  provider: null,
-  price: null,
-  usage: noUsage,
-  live: null,
-  costUsd: 0,
-  credits: 0,
-  upstreamReached: false,
-  upstreamWaitMs: 0,
-  firstTokenMs: null,
-  truncated: false,
-  judgement: null,
-  content: null,
-});
 
 /**
  * The fixed walk of every request: match, authenticate, read, parse, estimate, admit, handle, reply, settle.

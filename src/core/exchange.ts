@@ -4,7 +4,7 @@ import type { EventContent } from './audit.js';
 import type { Log } from './log.js';
 import type { Permission, Principal } from './principal.js';
 import type { Judgement } from './review.js';
-import type { Price, Usage } from './usage.js';
+import { noUsage, type Price, type Usage } from './usage.js';
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
 
@@ -114,6 +114,22 @@ export interface Meter {
   /** What was said up to now, for its event; null = that is not kept. */
   content: (() => EventContent) | null;
 }
+
+export const freshMeter = (): Meter => ({
+  model: null,
+  provider: null,
+  price: null,
+  usage: noUsage,
+  live: null,
+  costUsd: 0,
+  credits: 0,
+  upstreamReached: false,
+  upstreamWaitMs: 0,
+  firstTokenMs: null,
+  truncated: false,
+  judgement: null,
+  content: null,
+});
 
 /** What an attempt asks the limiter for. */
 export interface Demand {

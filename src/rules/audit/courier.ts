@@ -124,7 +124,7 @@ export class Courier {
   }
 
   async #deliver(): Promise<void> {
-    await null; // what is read below may tell of damage, and that wakes every courier: this one is known to work by then
+    await Promise.resolve(); // what is read below may tell of damage, and that wakes every courier: this one is known to work by then
     try {
       while (!this.#isStopped && (this.#cursor.pending !== null || this.#take())) {
         const verdict = await this.#attempt();

@@ -1,4 +1,10 @@
-import type { Call, Demand, LimitFamily, Meter, Route } from '../../../src/core/exchange.js';
+import {
+  freshMeter,
+  type Call,
+  type Demand,
+  type LimitFamily,
+  type Route,
+} from '../../../src/core/exchange.js';
 import { silentLog } from '../../../src/core/log.js';
 import type { Principal } from '../../../src/core/principal.js';
 import { noUsage, type Usage } from '../../../src/core/usage.js';
@@ -43,21 +49,6 @@ let requests = 0;
 
 export const callOf = (principal: Principal, limits: LimitFamily = 'inference'): Omit<Call, 'lease'> => {
   const route = { operation: 'x', limits } as Partial<Route> as Route;
-  const meter: Meter = {
-    model: null,
-    provider: null,
-    price: null,
-    usage: noUsage,
-    live: null,
-    costUsd: 0,
-    credits: 0,
-    upstreamReached: false,
-    upstreamWaitMs: 0,
-    firstTokenMs: null,
-    truncated: false,
-    judgement: null,
-    content: null,
-  };
   return {
     requestId: `req_${requests++}`,
     route,
@@ -69,7 +60,7 @@ export const callOf = (principal: Principal, limits: LimitFamily = 'inference'):
     principal,
     body: undefined,
     signal: new AbortController().signal,
-    meter,
+    meter: freshMeter(),
     log: silentLog,
   };
 };

@@ -53,8 +53,7 @@ t.test('D38 a second answer that fails leaves the refusal of the first', async (
 t.test('D38 a client that leaves while a second answer is read pays for both', async (t) => {
   const usage = { input: 10, cached: 0, output: 5, reasoning: 0 };
   const answer = { thinking: '', refusal: '', calls: [], reason: 'stop', usage } as const;
-  const stream = (text: string): string =>
-    streamMessages({ model: 'm' } as never, { ...answer, text } as never);
+  const stream = (text: string): string => streamMessages({ model: 'm' } as never, { ...answer, text });
   const head = { head: 200, headers: { 'content-type': 'text/event-stream' } };
   const first: Script = [head, { write: stream('Gravel is best.') }, 'end'];
   const second = stream('Take sand and some time.');
