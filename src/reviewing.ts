@@ -8,6 +8,7 @@ import type { Metrics } from './io/metrics/metrics.js';
 import { post } from './io/upstream/post.js';
 import type { PolicingGround } from './policing.js';
 import type { Engine } from './rules/moderation/engine.js';
+import { markLanguage } from './rules/moderation/mark-language.js';
 import { createLayeredEngine } from './rules/moderation/layered.js';
 import { createHttpEngine } from './rules/moderation/remote.js';
 import { askedThresholds } from './rules/moderation/thresholds.js';
@@ -18,7 +19,7 @@ import { createModelJudge } from './rules/policies/model-judge.js';
 const KEPT_VERDICTS = 50_000;
 
 const engineOf = ({ moderation }: Config, embedded: Engine, metrics: Metrics): Engine => {
-  if (moderation.engine !== 'http') return embedded;
+  if (moderation.engine !== 'http') return markLanguage(embedded);
   const { http } = moderation;
   return createLayeredEngine({
     floor: embedded,

@@ -15,7 +15,13 @@ export const categories = [
   'violence/graphic',
 ] as const;
 
-export type Category = (typeof categories)[number];
+/** Named like a category: the text is in a language the classifier cannot read, so that its scores mean little. */
+export const UNSUPPORTED_LANGUAGE = 'unsupported_language';
+
+/** All that an organization may name. */
+export const nameable = [...categories, UNSUPPORTED_LANGUAGE] as const;
+
+export type Category = (typeof nameable)[number];
 
 /** Blocked in every request and answer, whatever the configuration says (seed 1). */
 export const alwaysBlocked = ['self-harm', 'sexual/minors'] as const satisfies readonly Category[];

@@ -1,4 +1,5 @@
 import type { BlockKind } from '../../core/events.js';
+import { UNSUPPORTED_LANGUAGE } from '../../core/review.js';
 import type { Edit } from '../../dialects/guard.js';
 import { SUSPICION, type Engine, type Follower } from '../../rules/moderation/engine.js';
 import type { Redactor, RedactFollower } from '../../text/redact.js';
@@ -69,12 +70,15 @@ export class ChannelWatch {
     const { scene, engine, context, redactor } = parts;
     this.kind = kind;
     this.#parts = parts;
-    this.#follower = engine.follow(context, { categories: stoppers(scene) });
     this.#terms = (scene.standing.decides && scene.compiled.denylist?.follow()) || null;
     this.#data = kind === 'tool' ? null : (redactor?.follow() ?? null);
     this.#masks = masksData(scene);
     const reading = scene.policies.readsAnswers(scene.subject);
     this.#reads = reading !== 'no';
+    const wanted = stoppers(scene);
+    this.#follower = engine.follow(context, {
+      categories: this.#reads ? [...wanted, UNSUPPORTED_LANGUAGE] : wanted,
+    });
     this.#enforces = reading === 'enforcing';
   }
 

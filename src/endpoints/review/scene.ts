@@ -1,4 +1,4 @@
-import { alwaysBlocked, categories, covers, type Category, type Scores } from '../../core/review.js';
+import { alwaysBlocked, covers, nameable, type Category, type Scores } from '../../core/review.js';
 import type { CompiledConfig } from '../../rules/policy-gateway/compile.js';
 import type { Standing } from '../../rules/policy-gateway/rollout.js';
 import type { PolicySet, Subject } from '../../rules/policies/policy-set.js';
@@ -27,10 +27,10 @@ export const reached = (scores: Scores, threshold: (category: string) => number)
   return found;
 };
 
-const unconditional: ReadonlySet<Category> = new Set(categories.filter((one) => covers(alwaysBlocked, one)));
+const unconditional: ReadonlySet<Category> = new Set(nameable.filter((one) => covers(alwaysBlocked, one)));
 
 /** The categories that would do something to this exchange. */
 export const stoppers = ({ compiled, standing, flagged }: Scene): Iterable<Category> => {
   const listed: ReadonlySet<Category> = standing.decides ? compiled.blocked : unconditional;
-  return flagged.length === 0 ? listed : categories.filter((one) => listed.has(one) || covers(flagged, one));
+  return flagged.length === 0 ? listed : nameable.filter((one) => listed.has(one) || covers(flagged, one));
 };

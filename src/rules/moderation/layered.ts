@@ -28,7 +28,8 @@ export const createLayeredEngine = ({ floor, remote, onError, onUnavailable }: L
   },
   judgeNow: (text) => floor.judgeNow(text),
   follow: (context, options) => floor.follow(context, options),
-  reads: (text) => floor.reads(text),
+  // Whoever is asked outside is taken to know more languages.
+  reads: () => true,
 });
 
 const highest = (one: Scores, other: Scores): Scores => {

@@ -1,4 +1,4 @@
-import { alwaysBlocked, categories, covers, type Category, type Decision } from '../../core/review.js';
+import { alwaysBlocked, covers, nameable, type Category, type Decision } from '../../core/review.js';
 import { compileTermsSlowly, type Terms } from '../../text/terms.js';
 import { modeOf, type GatewayConfig } from './config.js';
 
@@ -21,7 +21,7 @@ export const compileConfig = async (config: GatewayConfig): Promise<CompiledConf
     config,
     allowlist: await compileList(allowlist),
     denylist: await compileList(denylist),
-    blocked: new Set(categories.filter((one) => covers(alwaysBlocked, one) || covers(flagged, one))),
+    blocked: new Set(nameable.filter((one) => covers(alwaysBlocked, one) || covers(flagged, one))),
     mode: modeOf(config),
   };
 };

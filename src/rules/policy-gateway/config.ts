@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { invalidParameter } from '../../core/errors.js';
-import { categories, decisions, type Decision } from '../../core/review.js';
+import { decisions, nameable, type Decision } from '../../core/review.js';
 import { amount, open, setting, text, whole, word, words } from './values.js';
 
 export const MOST_TERMS = 100_000;
@@ -71,7 +71,7 @@ const rules = open({
   ),
   flagged_categories: setting(
     'Categories that fire; one covers those below it.',
-    v.array(v.picklist(categories)),
+    v.array(v.picklist(nameable)),
     [],
   ),
 });
