@@ -19,8 +19,9 @@ export const readEvent = (frame: Frame): Json => {
   let event: unknown;
   try {
     event = JSON.parse(frame.data ?? '');
-  } catch (error) {
-    throw unreadable('The provider sent an event that is not JSON.', error);
+  } catch {
+    // The parser's own error quotes what it read.
+    throw unreadable('The provider sent an event that is not JSON.');
   }
   if (!isObject(event)) throw unreadable('The provider sent an event that is not an object.');
   return event;

@@ -7,8 +7,9 @@ export const readWhole = (answer: Buffer): Json => {
   let body: unknown;
   try {
     body = JSON.parse(answer.toString('utf8'));
-  } catch (error) {
-    throw unreadable('The provider answered with something that is not JSON.', error);
+  } catch {
+    // The parser's own error quotes what it read.
+    throw unreadable('The provider answered with something that is not JSON.');
   }
   if (!isObject(body)) throw unreadable('The provider answered with something that is not an object.');
   return body;

@@ -9,7 +9,7 @@ import { runStage } from '../io/upstream/run-stage.js';
 import type { AskParts } from './ask.js';
 import { settleBill } from './bill.js';
 import { errorBody } from './error-bodies.js';
-import { asProviderError } from './provider-errors.js';
+import { asProviderError, concealIn } from './provider-errors.js';
 import { BYTES_PER_TOKEN, reach, type Answered } from './reach.js';
 import type { OpenReview, Review } from './review/review.js';
 import { createRoadFinder, type RoadParts } from './roads.js';
@@ -70,7 +70,9 @@ const readAnswer = async (answered: Answered, guard: Guard, parts: InferencePart
     throw asProviderError(target.provider.name, thrown);
   });
   call.meter.upstreamWaitMs += parts.ticksMs() - startedMs;
-  return target.bridge.whole(bytes, request, { ...answered, guard });
+  return target.bridge.whole(bytes, request, { ...answered, guard }).catch((thrown: unknown) => {
+    throw concealIn(thrown, target.provider);
+  });
 };
 
 const wholeReply = async (exchange: Exchange, parts: InferenceParts): Promise<BytesReply> => {

@@ -1,5 +1,5 @@
 import { GatewayError } from '../core/errors.js';
-import { UpstreamFault } from '../io/upstream/provider.js';
+import { UpstreamFault, type Provider } from '../io/upstream/provider.js';
 import { CircuitOpen, UpstreamRejection } from '../io/upstream/send.js';
 
 const DEFAULT_WAIT_S = 5;
@@ -45,6 +45,13 @@ export const asProviderError = (provider: string, thrown: unknown): unknown => {
       },
     );
   return thrown;
+};
+
+/** An error in the provider's own words, without the operator's secrets should it quote them. */
+export const concealIn = (thrown: unknown, { conceal }: Pick<Provider, 'conceal'>): unknown => {
+  if (!(thrown instanceof GatewayError) || !conceal) return thrown;
+  const { code, message, status } = thrown;
+  return new GatewayError(code, conceal(message), { status });
 };
 
 const messageIn = (body: string): string | null => {

@@ -30,6 +30,10 @@ export const scripts: Readonly<Record<string, Script>> = {
     { write: `{"content":"${providerKey} ${said.answer}` },
     'end',
   ],
+  'error instead of an answer': jsonAnswer(200, {
+    type: 'error',
+    error: { type: 'api_error', message: quoted },
+  }),
   html,
   reset: ['reset'],
   ...Object.fromEntries(
