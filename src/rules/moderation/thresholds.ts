@@ -1,4 +1,4 @@
-import { alwaysBlocked, covers } from '../../core/review.js';
+import { alwaysBlocked, covers, nameable } from '../../core/review.js';
 
 export interface ThresholdOptions {
   readonly engine: string;
@@ -24,14 +24,19 @@ const named = (by: Readonly<Record<string, number>>, category: string): number |
   return Object.hasOwn(by, above) ? by[above] : undefined;
 };
 
+/** Found once for each category there is: it is asked for with every text. */
+const settled = (threshold: Threshold): Threshold => {
+  const known = new Map<string, number>(nameable.map((category) => [category, threshold(category)]));
+  return (category) => known.get(category) ?? threshold(category);
+};
+
 /** For categories that somebody named: in a request, in a configuration (D18). */
-export const askedThresholds = ({ engine, thresholds }: ThresholdOptions): Threshold => {
-  return (category) => {
+export const askedThresholds = ({ engine, thresholds }: ThresholdOptions): Threshold =>
+  settled((category) => {
     const given = named(thresholds, category) ?? DEFAULT;
     if (covers(alwaysBlocked, category)) return Math.min(given, HIGHEST_ALWAYS);
     return engine === 'off' ? Infinity : given;
-  };
-};
+  });
 
 /** For whoever wants to know about all categories at once. */
 export const unaskedThresholds = (options: ThresholdOptions): Threshold => {
