@@ -3,7 +3,7 @@ import { GatewayError } from '../core/errors.js';
 import { StoreUnavailable } from '../io/records/records.js';
 import { openapi, schema, version } from './about.js';
 import { verifyAudit } from './audit.js';
-import { backup } from './backup.js';
+import { backup, restore } from './backup.js';
 import { check } from './check.js';
 import { ConfigError, FAILED, MISUSED, OK, UsageError, type Command, type Terminal } from './command.js';
 import { addToBalance, notePayment } from './credits.js';
@@ -29,6 +29,7 @@ export const commands: readonly Command[] = [
   addToBalance,
   notePayment,
   backup,
+  restore,
   verifyAudit,
   doctor,
   schema,

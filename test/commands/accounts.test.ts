@@ -135,6 +135,13 @@ t.test('D45 a backup is a copy that opens, and never overwrites', async (t) => {
   const restored = join(folder, 'restored.yaml');
   writeFileSync(restored, `version: 1\nstore: { path: ./copy }\n`);
   t.match(await sluiceHere(['orgs', 'list', '--config', restored]), { out: /^org_a /m });
+
+  await here('orgs', 'create', 'B', '--id', 'org_b');
+  t.match(await here('restore', to), { code: 1, err: /There is a store in .* already/ });
+  t.match(await child('restore', to, '--replace'), { code: 0, out: /^The store is as it was in .* is in / });
+  const { out } = await here('orgs', 'list');
+  t.match(out, /^org_a /m);
+  t.notMatch(out, /^org_b /m);
 });
 
 t.test('D45 the same commands work on Redis', async (t) => {
@@ -151,6 +158,12 @@ t.test('D45 the same commands work on Redis', async (t) => {
     code: 0,
     out: /"keys": [1-9]/,
   });
+  t.match(await sluiceHere(['restore', join(folder, 'copy.ndjson')], { env }), {
+    code: 1,
+    err: /is there already/,
+  });
+  await sluiceHere(['orgs', 'create', 'S', '--id', 'org_s'], { env });
+  t.match(await sluiceHere(['restore', join(folder, 'copy.ndjson'), '--replace'], { env }), { code: 0 });
   await redis.stop();
   const gone = await sluiceHere(['orgs', 'list'], { env });
   t.match(gone, { code: 1, err: /^sluice: the store does not answer/ });

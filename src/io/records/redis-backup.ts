@@ -14,6 +14,8 @@ export interface RedisBackupOptions extends RedisOptions {
 
 export interface RedisRestoreOptions extends RedisOptions {
   readonly from: string;
+  /** The one the backup must have been made under: keys are put back under their own names. */
+  readonly keyPrefix: string;
   /** Overwrite keys that are there; otherwise the first one stops the restore. */
   readonly replace?: boolean;
 }
@@ -77,7 +79,7 @@ export async function backupRedis(options: RedisBackupOptions): Promise<{ readon
 
 /** Puts the keys of a backup back. The file is read through once before anything is written. */
 export async function restoreRedis(options: RedisRestoreOptions): Promise<{ readonly keys: number }> {
-  await checkWhole(options.from);
+  await checkWhole(options.from, options.keyPrefix);
   const link = await openRedis({ ...options, commandTimeoutMs: COMMAND_TIMEOUT_MS });
   try {
     let keys = 0;
@@ -146,13 +148,15 @@ async function restore(
   }
 }
 
-async function checkWhole(path: string): Promise<void> {
+async function checkWhole(path: string, keyPrefix: string): Promise<void> {
   let entries = 0;
   let isHeaded = false;
   let isWhole = false;
   for await (const line of readLines(path)) {
     isHeaded ||= 'sluice_backup' in line;
     if (!isHeaded) throw new Error(`${path} is not a backup of Sluice's keys in Redis.`);
+    if ('sluice_backup' in line && line.key_prefix !== keyPrefix)
+      throw new Error(`The backup was made under the key prefix ${line.key_prefix}, not ${keyPrefix}.`);
     if ('dump' in line) entries++;
     isWhole = 'keys' in line && line.keys === entries;
   }

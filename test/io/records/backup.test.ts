@@ -1,13 +1,16 @@
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { backupEmbedded } from '../../../src/io/records/backup.js';
+import { backupEmbedded, restoreEmbedded } from '../../../src/io/records/backup.js';
 import { openEmbeddedRecords } from '../../../src/io/records/embedded.js';
+import { lockFolder } from '../../../src/io/records/folder-lock.js';
 import { backupRedis, restoreRedis } from '../../../src/io/records/redis-backup.js';
 import { openRedisRecords } from '../../../src/io/records/redis.js';
 import type { Records, Step } from '../../../src/io/records/records.js';
 import { checkLeaks } from '../../support/leaks.js';
 import { plainClient, startCluster, startRedis } from '../../support/redis.js';
+
+const companions = ['pepper', 'limits.snapshot'];
 
 const put = (id: string, n: number): Step => ({
   op: 'put',
@@ -46,7 +49,7 @@ t.test('D45 an embedded store is copied whole while it is being written', async 
   const records = await openEmbeddedRecords({ path });
   await records.commit('org', [put('left', 0), put('right', 0)]);
   const stop = keepWriting(records);
-  t.ok(backupEmbedded({ path, to }).bytes > 0);
+  t.ok(backupEmbedded({ path, to, companions }).bytes > 0);
   await stop();
   await records.close();
 
@@ -59,9 +62,46 @@ t.test('D45 an embedded store is copied whole while it is being written', async 
   t.strictSame(await copy.get('org', 'things', 'right'), { ...left!, id: 'right' });
   await copy.close();
 
-  t.throws(() => backupEmbedded({ path, to }), /exists already/);
-  t.throws(() => backupEmbedded({ path: join(path, 'none'), to: `${to}2` }), /no store/);
+  t.throws(() => backupEmbedded({ path, to, companions }), /exists already/);
+  t.throws(() => backupEmbedded({ path: join(path, 'none'), to: `${to}2`, companions }), /no store/);
   t.strictSame(readdirSync(join(t.testdirName, 'backups')), ['one'], 'nothing half done stays');
+});
+
+t.test('D45 an embedded backup is put in the place of a store, which is set aside', async (t) => {
+  checkLeaks(t);
+  const path = t.testdir({ pepper: 'pfeffer', 'limits.snapshot': 'balances' });
+  const write = async (n: number): Promise<void> => {
+    const records = await openEmbeddedRecords({ path });
+    await records.commit('org', [put('a', n)]);
+    await records.close();
+  };
+  const read = async (folder: string): Promise<unknown> => {
+    const records = await openEmbeddedRecords({ path: folder });
+    const found = await records.get('org', 'things', 'a');
+    await records.close();
+    return found?.value['n'];
+  };
+  await write(1);
+  const from = `${path}-backup`;
+  t.teardown(() => rmSync(from, { recursive: true, force: true }));
+  backupEmbedded({ path, to: from, companions });
+  await write(2);
+  writeFileSync(join(path, 'limits.snapshot'), 'later balances');
+
+  t.throws(() => restoreEmbedded({ path, from, companions, replace: false }), /already/);
+  t.throws(() => restoreEmbedded({ path, from: path + '-none', companions, replace: true }), /no backup/);
+  const unlock = lockFolder(path);
+  t.throws(() => restoreEmbedded({ path, from, companions, replace: true }), /in use by another Sluice/);
+  unlock();
+  t.equal(await read(path), 2, 'nothing has changed so far');
+
+  const { setAside } = restoreEmbedded({ path, from, companions, replace: true });
+  t.equal(await read(path), 1);
+  t.equal(readFileSync(join(path, 'limits.snapshot'), 'utf8'), 'balances');
+  t.equal(await read(setAside!), 2, 'what was there is still there');
+  const empty = join(path, 'empty');
+  t.same(restoreEmbedded({ path: empty, from, companions, replace: false }), { setAside: null });
+  t.equal(await read(empty), 1);
 });
 
 t.test('D45 the keys of a Redis are written to a file while it is being written, and put back', async (t) => {
@@ -90,7 +130,7 @@ t.test('D45 the keys of a Redis are written to a file while it is being written,
   t.notMatch(readFileSync(from, 'utf8'), /foreign/);
   await t.rejects(backupRedis({ url: source.url, keyPrefix: to, to: from }), /exists already/);
 
-  t.strictSame(await restoreRedis({ url: target.url, from }), { keys });
+  t.strictSame(await restoreRedis({ url: target.url, keyPrefix: to, from }), { keys });
   const copy = await openRedisRecords({ url: target.url, keyPrefix: to });
   t.ok(await holdTogether(copy), 'list and records agree');
   t.strictSame(await copy.find('d'), { partition: 'org', collection: 'things', id: 'left' });
@@ -101,8 +141,8 @@ t.test('D45 the keys of a Redis are written to a file while it is being written,
   t.ok((await client.pttl('sl*:{org}:t:brief:b')) > 0, 'what expires still does');
   client.disconnect();
 
-  await t.rejects(restoreRedis({ url: target.url, from }), /there already/);
-  t.strictSame(await restoreRedis({ url: target.url, from, replace: true }), { keys });
+  await t.rejects(restoreRedis({ url: target.url, keyPrefix: to, from }), /there already/);
+  t.strictSame(await restoreRedis({ url: target.url, keyPrefix: to, from, replace: true }), { keys });
 });
 
 t.test('D45 a cut or foreign backup is refused before anything is written', async (t) => {
@@ -127,9 +167,17 @@ t.test('D45 a cut or foreign backup is refused before anything is written', asyn
   };
   for (const [name, text] of Object.entries(bad)) {
     writeFileSync(join(folder, 'bad'), text);
-    await t.rejects(restoreRedis({ url: server.url, from: join(folder, 'bad') }), /backup/, name);
+    await t.rejects(
+      restoreRedis({ url: server.url, keyPrefix: 'sl:', from: join(folder, 'bad') }),
+      /backup/,
+      name,
+    );
   }
-  await t.rejects(restoreRedis({ url: server.url, from: join(folder, 'none') }), /ENOENT/);
+  await t.rejects(restoreRedis({ url: server.url, keyPrefix: 'sl:', from: join(folder, 'none') }), /ENOENT/);
+  await t.rejects(
+    restoreRedis({ url: server.url, keyPrefix: 'other:', from: whole }),
+    /made under the key prefix sl:, not other:/,
+  );
   t.equal(await client.dbsize(), 0);
   client.disconnect();
   await t.rejects(
@@ -153,7 +201,7 @@ t.test('D45 every master of a Cluster is in the backup', async (t) => {
 
   const single = await startRedis();
   t.teardown(() => single.stop());
-  await restoreRedis({ url: single.url, from: file });
+  await restoreRedis({ url: single.url, keyPrefix: 'sl:', from: file });
   const copy = await openRedisRecords({ url: single.url, keyPrefix: 'sl:' });
   for (const [n, org] of orgs.entries())
     t.match(await copy.list(org, 'things', { limit: 1 }), { items: [{ value: { n } }] });
