@@ -5,7 +5,7 @@ import { parseDuration } from '../core/duration.js';
 import { configOption, FAILED, OK, readConfig, UsageError, type Command } from './command.js';
 
 /** Where a gateway with this configuration is reached from the same machine. */
-export function localAddress({ server }: Config): { host: string; port: number; secure: boolean } {
+function localAddress({ server }: Config): { host: string; port: number; secure: boolean } {
   if (server.admin_port !== null) return { host: '127.0.0.1', port: server.admin_port, secure: false };
   const host = server.host === '0.0.0.0' ? '127.0.0.1' : server.host === '::' ? '::1' : server.host;
   return { host, port: server.port, secure: server.tls !== null };

@@ -12,10 +12,7 @@ export interface Greeting {
 }
 
 /** The address as a client on this machine writes it. */
-export const originOf = ({
-  address: { host, port },
-  secure,
-}: Pick<Greeting, 'address' | 'secure'>): string => {
+const originOf = ({ address: { host, port }, secure }: Pick<Greeting, 'address' | 'secure'>): string => {
   const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
   return `${secure ? 'https' : 'http'}://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
 };

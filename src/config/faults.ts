@@ -22,7 +22,7 @@ export interface Fault {
 const PLAIN_KEY = /^[A-Za-z_][A-Za-z0-9_-]*$/;
 
 /** `models[2].price`, `thresholds["self-harm/intent"]`. */
-export const formatPath = (path: Path): string =>
+const formatPath = (path: Path): string =>
   path
     .map((part, index) => {
       if (typeof part === 'number') return `[${part}]`;

@@ -125,5 +125,5 @@ const COLD: readonly (readonly [string, (config: Config) => unknown])[] = [
 ];
 
 /** What listens, stores or hashes is built once. */
-export const findColdChanges = (from: Config, to: Config): string[] =>
+const findColdChanges = (from: Config, to: Config): string[] =>
   COLD.filter(([, part]) => !isDeepStrictEqual(part(from), part(to))).map(([name]) => name);

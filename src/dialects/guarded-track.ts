@@ -19,7 +19,7 @@ interface Held {
  * An answer whose frames wait until the guard lets their text leave. The track inside sees only what leaves, so that
  * it counts, completes and ends what the client really got.
  */
-export class GuardedTrack implements Track {
+class GuardedTrack implements Track {
   readonly #track: Track;
   readonly #ear: Ear;
   readonly #guard: Guard;

@@ -4,7 +4,7 @@ import type { Json } from './dialect.js';
 import { isObject } from './event.js';
 
 /** Categories a request may ask to be blocked, beside those that always are (seed 4.10). */
-export const flaggableCategories = ['harassment', 'hate', 'illicit', 'sexual'] as const;
+const flaggableCategories = ['harassment', 'hate', 'illicit', 'sexual'] as const;
 
 export const flaggedCategories = v.optional(
   v.array(

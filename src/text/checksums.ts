@@ -1,7 +1,7 @@
 const ZERO = 0x30;
 
 /** The check digit of payment cards: every second digit from the right counts twice. */
-export const passesLuhn = (digits: string): boolean => {
+const passesLuhn = (digits: string): boolean => {
   let sum = 0;
   let counts = 1;
   for (let n = digits.length - 1; n >= 0; n--) {

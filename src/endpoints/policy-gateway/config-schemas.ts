@@ -17,7 +17,7 @@ export const StoredGatewayConfig = v.pipe(
   v.title('StoredGatewayConfig'),
 );
 
-export const GatewayConfigRevision = v.pipe(
+const GatewayConfigRevision = v.pipe(
   v.strictObject({
     id,
     object: v.literal('policy_gateway.config.revision'),

@@ -8,7 +8,7 @@ const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 export const eventTypes = ['enforcement', 'simulation', 'revision', 'rollback', 'admin'] as const;
 
 /** An audit event as the API shows it (D28). One whose user was forgotten has only its place left. */
-export const HistoryEvent = v.pipe(
+const HistoryEvent = v.pipe(
   v.looseObject({
     id: text(1, 200),
     object: v.literal('policy_gateway.event'),

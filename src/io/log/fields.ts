@@ -135,7 +135,7 @@ interface DescribedError {
 }
 
 /** Type, message, code, stack and cause; never another property, since libraries hang requests and answers on theirs. */
-export function describeError(thrown: unknown, depth = 0): DescribedError {
+function describeError(thrown: unknown, depth = 0): DescribedError {
   if (!(thrown instanceof Error))
     return {
       type: typeof thrown,

@@ -37,7 +37,7 @@ export interface OutboundReply {
   readonly body: Buffer;
 }
 
-export const usualTimeouts: OutboundTimeouts = { connectMs: 5_000, headersMs: 30_000, totalMs: 60_000 };
+const usualTimeouts: OutboundTimeouts = { connectMs: 5_000, headersMs: 30_000, totalMs: 60_000 };
 
 export const REPLY_BYTES = 1_048_576;
 const MAX_HEADER_BYTES = 16_384;

@@ -8,7 +8,7 @@ import type { Chain, Entry, Spool } from './spool.js';
 const AT_ONCE = 500;
 
 /** The reason code of an event that says how far its chain has come. */
-export const ANCHOR = 'audit_anchor';
+const ANCHOR = 'audit_anchor';
 
 /** Every day, each chain gets an event even where nothing happened: an export that has none of late lacks its end. */
 export class Anchors {

@@ -28,8 +28,6 @@ export interface OutboxOptions {
   readonly log?: Log;
 }
 
-export type Outbox = ReturnType<typeof createOutbox>;
-
 /**
  * Moves events of administration changes from the records to the spool. A crash in between leaves them where they were,
  * so one may be moved twice: under the same id, which the spool takes once.

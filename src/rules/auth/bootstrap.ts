@@ -10,7 +10,7 @@ import { createOrganization, findOrganization } from './organizations.js';
 import { createProject, findProject } from './projects.js';
 import { digestOf, mintSecret, sameDigest, secretFault, type KeyKind } from './secrets.js';
 
-export const GENERATE = 'generate';
+const GENERATE = 'generate';
 const PATIENCE = 5;
 
 export interface BootstrapKey extends NewKey {

@@ -4,7 +4,7 @@ import { storeUnavailable } from '../../core/errors.js';
 import { StoreUnavailable } from '../../io/records/records.js';
 
 /** A change made elsewhere acts within this time, also when no notice of it arrives. */
-export const FRESH_MS = 1_000;
+const FRESH_MS = 1_000;
 /** How long what was seen keeps serving while the store is away. */
 export const STALE_MS = 10 * 60_000;
 const ASK_AGAIN_MS = 1_000;

@@ -1,7 +1,7 @@
 import type { Log } from '../../core/log.js';
 import type { Limiter, Progress } from './limiter.js';
 
-export const RENEW_EVERY_MS = 10_000;
+const RENEW_EVERY_MS = 10_000;
 
 /** A lease under way, and where it is kept. */
 export interface Renewable {

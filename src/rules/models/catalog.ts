@@ -56,7 +56,7 @@ export type Dearest = Pick<Choice, 'price' | 'maxOutputTokens'>;
 
 const isPrefix = (name: string): boolean => name.endsWith('*');
 
-export const matchesModel = (pattern: string, name: string): boolean =>
+const matchesModel = (pattern: string, name: string): boolean =>
   isPrefix(pattern) ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
 
 /** Whether a key with this list of names and prefixes may use a model; null = it may use all. */

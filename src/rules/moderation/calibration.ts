@@ -4,7 +4,7 @@ import { modelCategories, type Calibration } from './model.js';
 /** How many features of a window are there, in steps: few say little, so they are held against a lower bar. */
 export const SUSPICION_STEPS = [10, 20, 35, 50, 70, 110, 200, Number.POSITIVE_INFINITY] as const;
 
-export const sigmoid = (value: number): number => 1 / (1 + Math.exp(-value));
+const sigmoid = (value: number): number => 1 / (1 + Math.exp(-value));
 
 export const stepOf = (features: number): number => {
   let step = 0;

@@ -7,7 +7,7 @@ const MAX_TOKENS = 32;
 const CERTAIN = 0.99;
 
 /** The hazards of Llama Guard 3 that have a home here; another number makes text unsafe but names none of our categories. */
-export const guardCategories: Readonly<Record<string, Category>> = {
+const guardCategories: Readonly<Record<string, Category>> = {
   S1: 'illicit',
   S2: 'illicit',
   S3: 'illicit',

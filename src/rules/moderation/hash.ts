@@ -3,7 +3,7 @@ const WORD_SEED = 0x811c9dc5 | 0;
 const GRAM_SEED = 0x2f0b4a27;
 const PAIR_SEED = 0x5bd1e995;
 
-export const BUCKET_BITS = 18;
+const BUCKET_BITS = 18;
 export const BUCKETS = 1 << BUCKET_BITS;
 const MASK = BUCKETS - 1;
 const OPEN = 60; // <

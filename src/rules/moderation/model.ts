@@ -13,8 +13,6 @@ export const modelCategories = [
   'sexual/minors',
 ] as const satisfies readonly Category[];
 
-export type ModelCategory = (typeof modelCategories)[number];
-
 /** How logits become scores; every list has one number per category. */
 export interface Calibration {
   /** The logit that one in two hundred harmless texts reaches: score 0.5. */

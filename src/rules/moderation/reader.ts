@@ -23,7 +23,7 @@ export interface TokenSink {
   encoded(run: string, goesOn: boolean): void;
 }
 
-export const UNJOINABLE = 9;
+const UNJOINABLE = 9;
 const ENCODED_MIN = 24;
 /** A longer run is handed over in pieces of this size, a multiple of four so that each can be decoded alone. */
 const ENCODED_PIECE = 1_024;

@@ -21,8 +21,6 @@ export interface PolicyBook {
   readonly maxPolicies: number;
 }
 
-export const DEFAULT_MAX_POLICIES = 500;
-
 export const noSuchPolicy = (): GatewayError => notFound('No such policy.');
 
 export const revisionConflict = (current: number): GatewayError =>

@@ -40,7 +40,7 @@ export interface Groups {
   readonly simulated: (projectId: string | null) => Group;
 }
 
-export const readsSide = ({ direction }: PublishedPolicy, side: Direction): boolean =>
+const readsSide = ({ direction }: PublishedPolicy, side: Direction): boolean =>
   direction === 'both' || direction === side;
 
 export const appliesTo = (

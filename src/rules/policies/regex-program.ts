@@ -39,7 +39,7 @@ const [ALT, ALT_MATCH, CAPTURE, EMPTY_WIDTH, FAIL, MATCH, NOP, RUNE, RUNE1, RUNE
   1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
 ] as const;
 
-export class PatternFault extends Error {
+class PatternFault extends Error {
   override readonly name = 'PatternFault';
 }
 

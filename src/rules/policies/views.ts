@@ -56,7 +56,7 @@ export const sameTerms = (one: PolicyTerms, other: PolicyTerms): boolean =>
   one.match_threshold_basis_points === other.match_threshold_basis_points &&
   sameSet(one.project_ids, other.project_ids);
 
-export const sameSet = (one: readonly string[], other: readonly string[]): boolean => {
+const sameSet = (one: readonly string[], other: readonly string[]): boolean => {
   const [left, right] = [new Set(one), new Set(other)];
   return left.size === right.size && [...left].every((item) => right.has(item));
 };

@@ -3,8 +3,8 @@ import { invalidParameter } from '../../core/errors.js';
 import { decisions, nameable, type Decision } from '../../core/review.js';
 import { amount, open, setting, text, whole, word, words } from './values.js';
 
-export const MOST_TERMS = 100_000;
-export const TERM_CHARACTERS = 200;
+const MOST_TERMS = 100_000;
+const TERM_CHARACTERS = 200;
 
 const NAME_CHARACTERS = 200;
 const MOST_TARGETS = 1_000;
@@ -14,7 +14,7 @@ const MOST_WINDOW_MINUTES = 1_440;
 const MOST_COOLDOWN_MINUTES = 10_080;
 
 /** What may happen to an exchange instead of its answer, and by which words it may be asked for (D18). */
-export const modeWords = {
+const modeWords = {
   refuse: 'refuse',
   block: 'refuse',
   rewrite: 'rewrite',
