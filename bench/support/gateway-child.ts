@@ -5,7 +5,7 @@ import { createLog } from '../../src/io/log/log.js';
 import { BENCH_KEY } from './load.js';
 import { tellMeasures } from './measures.js';
 
-// A whole gateway as it is deployed, in front of the three formats of one upstream. Its moderation: `off`, or as shipped.
+// A whole gateway as it is deployed, in front of the three formats of one upstream. Its moderation: `off`, `async` (it reads all and holds nothing back), or as shipped.
 const [, , url, moderation] = process.argv;
 const provider = { api_key: 'upstream-key', max_connections: 8_192 };
 const plenty = { id: '*', rpm: 1e9, rpd: 1e9, tpm: 1e12, concurrent: 1e6 };
@@ -24,6 +24,7 @@ const given: ConfigInput = {
     price: { input_per_mtok: 3, output_per_mtok: 15 },
   })),
   ...(moderation === 'off' && { moderation: { engine: 'off' } }),
+  ...(moderation === 'async' && { moderation: { stream: 'async' } }),
   credits: { free_request: { enabled: false } },
   limits: { overrides: (['organization', 'project', 'key'] as const).map((scope) => ({ scope, ...plenty })) },
   bootstrap: {

@@ -4,7 +4,8 @@ import { readyStreams, type ReadyStream } from './stream-formats.js';
 import { tellMeasures } from './measures.js';
 
 // An upstream of the three formats that costs next to nothing. The model asked for says how it streams:
-// `...-500` = 500 events, one a turn of the loop; `...-30s` = one event a second for 30 s, each with the time it was sent.
+// `...-500` = 500 events, one a turn of the loop; `...-30s` = one event a second for 30 s, each with the time it was sent
+// beside its text.
 const byPath = new Map(
   Object.values(readyStreams).map((stream) => [stream.path, { stream, delta: stream.delta('word ') }]),
 );
@@ -26,12 +27,18 @@ const streamAtOnce = (
   more();
 };
 
-const streamSlowly = (res: ServerResponse, stream: ReadyStream, events: number): void => {
+const streamSlowly = (
+  res: ServerResponse,
+  { stream, delta }: { stream: ReadyStream; delta: string },
+  events: number,
+): void => {
   res.write(stream.head);
   let sent = 0;
   const timer = setInterval(() => {
-    if (sent++ < events) res.write(stream.delta(`@${process.hrtime.bigint() / 1_000n} `));
-    else {
+    if (sent++ < events) {
+      const stamp = `data: {"at":"@${process.hrtime.bigint() / 1_000n} ",`;
+      res.write(delta.replace('data: {', stamp));
+    } else {
       clearInterval(timer);
       res.end(stream.tail(events));
     }
@@ -50,7 +57,7 @@ const server = createServer({ keepAliveTimeout: 60_000 }, (req, res) => {
       return;
     }
     res.writeHead(200, { 'content-type': 'text/event-stream' });
-    if (pace === 's') streamSlowly(res, found.stream, Number(count));
+    if (pace === 's') streamSlowly(res, found, Number(count));
     else streamAtOnce(res, found, Number(count));
   });
 });
