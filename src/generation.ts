@@ -30,6 +30,7 @@ import { createHistoryDoors } from './endpoints/policy-gateway/history.js';
 import { createSimulateDoor } from './endpoints/policy-gateway/simulate.js';
 import { contentOfText } from './endpoints/review/capture.js';
 import { createInspection } from './endpoints/review/inspection.js';
+import { createProjectCheck } from './endpoints/review/project-check.js';
 import { findClientBehind, subnetOf } from './io/http/address.js';
 import { compileMatcher } from './io/http/match.js';
 import type { Metrics } from './io/metrics/metrics.js';
@@ -45,6 +46,7 @@ import type { Accounts } from './rules/auth/accounts.js';
 import { createAuthenticator } from './rules/auth/authenticate.js';
 import type { Directory } from './rules/auth/directory.js';
 import { unaskedThresholds } from './rules/moderation/thresholds.js';
+import type { GatewayConfig } from './rules/policy-gateway/config.js';
 import { serve } from './serve.js';
 import { accountLimits, policyBook } from './store.js';
 import type { TrailGround } from './trail.js';
@@ -180,6 +182,10 @@ export const createGeneration = (config: Config, ground: Ground): Generation => 
   const api = apiRoutes(doors, bounds, createPassthroughs(config, ticksMs));
   const onePort = config.server.admin_port === null;
   const findClient = findClientBehind(config.server.trusted_proxies);
+  const configOf = (organizationId: string): GatewayConfig | Promise<GatewayConfig> => {
+    const compiled = policing.configs.get(organizationId);
+    return compiled instanceof Promise ? compiled.then(({ config: own }) => own) : compiled.config;
+  };
   const parts: WalkParts = {
     match: compileMatcher(onePort ? [...api, ...operations] : api),
     identify: async (req, route, clientAddress) => {
@@ -189,13 +195,12 @@ export const createGeneration = (config: Config, ground: Ground): Generation => 
     },
     admit,
     tally: (principal, meter) => limits.tally.note(principal, meter),
+    checkProject: createProjectCheck({ configOf, show: config.policies.show_decisions }),
     witness: createWitness({
       recorder: trail.audit,
       spikes: policing.spikes,
-      configOf: (organizationId) => {
-        const compiled = policing.configs.get(organizationId);
-        return compiled instanceof Promise ? compiled.then(({ config: own }) => own) : compiled.config;
-      },
+      configOf,
+      show: config.policies.show_decisions,
       events: config.audit.events,
       metrics: metrics.policing,
       clock: systemClock,

@@ -25,6 +25,7 @@ import {
   inference,
   moderationRow,
   modelRow,
+  orFree,
   organization,
   page,
   reading,
@@ -131,7 +132,10 @@ const projectRoutes = ({ projects, projectKeys }: Doors): readonly Route[] => {
 const limitRoutes = ({ limits, billing }: Doors): readonly Route[] => {
   const [read, write] = ['limits.read', 'credits.write'] as const;
   return [
-    reading('get_credits', '/v1/credits', 'project_key', limits.credits, limitDocs.credits),
+    {
+      ...reading('get_credits', '/v1/credits', 'project_key', limits.credits, limitDocs.credits),
+      limits: 'credits',
+    },
     reading('get_limits', '/v1/limits', 'project_key', limits.own, limitDocs.own),
     reading(
       'get_request_limits',
@@ -195,10 +199,10 @@ export const apiRoutes = (
     ...limitRoutes(doors),
     ...gatewayRoutes(doors),
     moderationRow(doors.moderations, bytes, moderationDoc),
-    inference('messages', '/v1/messages', 'messages', bytes, doors.messages, messages),
+    orFree(inference('messages', '/v1/messages', 'messages', bytes, doors.messages, messages)),
     countRow(doors.countTokens, bytes),
     ...modelRoutes(doors),
-    inference('responses', '/v1/responses', 'responses', bytes, doors.responses, responses),
+    orFree(inference('responses', '/v1/responses', 'responses', bytes, doors.responses, responses)),
     inference('chat_completions', '/v1/chat/completions', 'openai', bytes, doors.chat, chat),
     ...passthroughs.map(({ path, demand, handle }): Route => ({
       ...inference('passthrough', path, 'openai', bytes, handle),

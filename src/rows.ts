@@ -1,6 +1,6 @@
 import type { Call, Family, Method, OperationDoc, Reply, Route } from './core/exchange.js';
 import type { Permission } from './core/principal.js';
-import { demandOf } from './endpoints/inference.js';
+import { demandIn } from './endpoints/inference.js';
 import { countDoc } from './endpoints/model-docs.js';
 
 export type Handle = (call: Call) => Promise<Reply>;
@@ -61,12 +61,15 @@ export const inference = (
   body: 'json',
   bodyBytes,
   limits: 'inference',
-  demand: demandOf,
+  demand: demandIn(family),
   handle,
   ...(doc && { doc }),
 });
 
-/** A row that only reads, in limits of its own: 60 a minute for a key, 300 for an organization. */
+/** An inference row that also takes the one anonymous free request (seed 5). */
+export const orFree = (route: Route): Route => ({ ...route, auth: 'inference_or_free' });
+
+/** A row that only reads, in limits beside those of inference: 60 a minute for a key, 300 for an organization. */
 export const reading = (
   operation: string,
   path: string,
@@ -82,7 +85,7 @@ export const reading = (
   permission: null,
   body: 'none',
   bodyBytes: 0,
-  limits: 'credits',
+  limits: 'reads',
   handle,
   doc,
 });
@@ -99,7 +102,7 @@ export const modelRow = (operation: string, path: string, handle: Handle, doc?: 
   ...inference(operation, `/v1/models${path}`, 'openai', 0, handle, doc),
   method: 'GET',
   body: 'none',
-  limits: 'credits',
+  limits: 'reads',
 });
 
 /** A row below `/api/policy-gateway`. */

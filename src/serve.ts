@@ -32,6 +32,9 @@ import { StoreUnavailable } from './io/records/records.js';
 import { report } from './report.js';
 import type { Trip, WalkParts } from './trip.js';
 
+/** Taken for the size of a body that is handed on unread and does not tell its own. */
+const UNTOLD_BYTES = 64 * 1024;
+
 const nothingSent: Sent = { delivery: 'client_left', bytes: 0, cause: undefined };
 
 /**
@@ -122,12 +125,12 @@ const walk = async (
   trip: Trip,
   parts: WalkParts,
 ): Promise<Reply> => {
-  const { route, params, query } = findRoute(req, trip, parts);
+  const { route, params, query, fault } = findRoute(req, trip, parts);
   trip.route = route;
   parts.metrics.requestStarted(route.operation);
   trip.caller = await parts.identify(req, route, trip.clientAddress);
   const readFromMs = parts.clock.ticksMs();
-  const read = await readRequest(req, res, route, trip.abort.signal);
+  const read = fault ? unread(fault) : await readRequest(req, res, route, trip.abort.signal);
   trip.uploadMs = parts.clock.ticksMs() - readFromMs;
   const call = {
     requestId: trip.requestId,
@@ -145,6 +148,7 @@ const walk = async (
   };
   trip.lease = await admit(call, read.demand, trip, parts);
   if (read.fault) throw read.fault;
+  if (route.limits === 'inference' || route.limits === 'count_tokens') await parts.checkProject(call);
   if (route.permission && !holds(call.principal, route.permission)) throw lacksPermission(route.permission);
   const reply = await route.handle({ ...call, lease: trip.lease } satisfies Call);
   trip.handledMs = parts.clock.ticksMs() - trip.receivedMs;
@@ -163,27 +167,30 @@ const admit = async (
   try {
     return witness.attend(await take(call, demand), trip);
   } catch (error) {
-    if (error instanceof GatewayError) await witness.refused(trip, error);
-    throw error;
+    throw error instanceof GatewayError ? await witness.refused(trip, error) : error;
   }
 };
 
 const findRoute = (req: IncomingMessage, trip: Trip, parts: WalkParts) => {
+  trip.path = /^[^?]*/.exec(req.url ?? '/')![0]; // for the family of the error, should the rest be wrong
   const target = parseTarget(req.url ?? '/');
   if (!target.ok) throw new GatewayError('invalid_path', target.message);
   trip.path = target.path;
-  const fault = checkHeaders(req);
-  if (fault) {
-    const code = fault.kind === 'encoding' ? 'unsupported_content_encoding' : 'invalid_header';
-    throw new GatewayError(code, fault.message, { param: fault.header });
-  }
+  const fault = headerFault(req);
   const found = parts.match(req.method ?? 'GET', target.path);
-  if (!found) throw new GatewayError('not_found', `There is nothing at ${target.path}.`);
+  if (!found) throw fault ?? new GatewayError('not_found', `There is nothing at ${target.path}.`);
   if ('allow' in found) {
     const allow = found.allow.join(', ');
     throw new GatewayError('method_not_allowed', `${target.path} takes ${allow}.`, { headers: { allow } });
   }
-  return { ...found, query: target.query };
+  return { ...found, query: target.query, fault };
+};
+
+const headerFault = (req: IncomingMessage): GatewayError | null => {
+  const fault = checkHeaders(req);
+  if (!fault) return null;
+  const code = fault.kind === 'encoding' ? 'unsupported_content_encoding' : 'invalid_header';
+  return new GatewayError(code, fault.message, { param: fault.header });
 };
 
 interface Read {
@@ -191,6 +198,8 @@ interface Read {
   readonly demand: Demand;
   readonly fault: GatewayError | null;
 }
+
+const unread = (fault: GatewayError): Read => ({ body: undefined, demand: noDemand, fault });
 
 /** Reads and parses the body; what is wrong with it is remembered, not thrown. */
 const readRequest = async (
@@ -200,24 +209,23 @@ const readRequest = async (
   signal: AbortSignal,
 ): Promise<Read> => {
   if (route.body !== 'json') {
-    const bytes = Number(req.headers['content-length'] ?? 0);
+    const bytes = Number(req.headers['content-length'] ?? UNTOLD_BYTES);
     return { body: undefined, demand: route.demand?.(undefined, bytes) ?? noDemand, fault: null };
   }
-  const faulty = (fault: GatewayError): Read => ({ body: undefined, demand: noDemand, fault });
   const read = await readBody(req, res, route.bodyBytes, signal);
   if (!read.ok) {
-    if (read.fault === 'too_large') return faulty(tooLarge(route.bodyBytes));
-    return faulty(new GatewayError('request_timeout', 'The request body did not arrive in time.'));
+    if (read.fault === 'too_large') return unread(tooLarge(route.bodyBytes));
+    return unread(new GatewayError('request_timeout', 'The request body did not arrive in time.'));
   }
   const type = req.headers['content-type'];
   if (type !== undefined && !/^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(type))
-    return faulty(
+    return unread(
       new GatewayError('invalid_content_type', 'Send the body as application/json.', {
         param: 'content-type',
       }),
     );
   const parsed = parseJson(read.bytes);
-  if (!parsed.ok) return faulty(unparsable(parsed.message, route));
+  if (!parsed.ok) return unread(unparsable(parsed.message, route));
   return {
     body: parsed.value,
     demand: route.demand?.(parsed.value, read.bytes.length) ?? noDemand,

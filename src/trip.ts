@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Clock } from './core/clock.js';
 import type { GatewayError } from './core/errors.js';
-import type { Admit, Lease, Meter, Route } from './core/exchange.js';
+import type { Admit, Call, Lease, Meter, Route } from './core/exchange.js';
 import type { Log } from './core/log.js';
 import type { Principal } from './core/principal.js';
 import type { PolicyHeaders } from './endpoints/review/policy-headers.js';
@@ -24,6 +24,8 @@ export interface WalkParts {
   readonly usdPerCredit: number;
   /** Told of every admitted inference request when it is over. */
   readonly tally: (principal: Principal, meter: Meter) => void;
+  /** Rejects a key of another project than the application names, where the organization wants that (D25). */
+  readonly checkProject: (call: Pick<Call, 'principal' | 'headers'>) => Promise<void>;
   readonly witness: Witness;
   readonly log: Log;
   readonly metrics: Metrics;

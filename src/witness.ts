@@ -6,7 +6,8 @@ import type { Log } from './core/log.js';
 import type { Judgement } from './core/review.js';
 import type { PolicingMetrics } from './io/metrics/policing.js';
 import type { GatewayConfig } from './rules/policy-gateway/config.js';
-import { NO_LISTED_TERM } from './rules/policy-gateway/decide.js';
+import { NO_LISTED_TERM, reasonCodeOf } from './rules/policy-gateway/decide.js';
+import { refusalHeaders, type ShowPolicy } from './rules/policy-gateway/headers.js';
 import { noteJudgement, type SpikeLedger } from './rules/policy-gateway/rollback.js';
 import type { Trip } from './trip.js';
 
@@ -15,6 +16,7 @@ export interface WitnessParts {
   readonly spikes: SpikeLedger;
   /** The configuration of an organization: at once where it is known here. */
   readonly configOf: (organizationId: string) => GatewayConfig | Promise<GatewayConfig>;
+  readonly show: ShowPolicy;
   /** Whether plain allows are told of too. */
   readonly events: 'all' | 'acted';
   readonly metrics: PolicingMetrics;
@@ -28,8 +30,8 @@ export interface Witness {
   admits(organizationId: string): Promise<void>;
   /** The lease whose settlement leaves a trace: the event is safe before the reply ends. */
   attend(lease: Lease, trip: Trip): Lease;
-  /** A request that a quota kept out. */
-  refused(trip: Trip, error: GatewayError): Promise<void>;
+  /** Tells of a request that a quota kept out; gives the error as the organization words it. */
+  refused(trip: Trip, error: GatewayError): Promise<GatewayError>;
 }
 
 const isPlain = (judgement: Judgement | null): boolean =>
@@ -98,22 +100,35 @@ export const createWitness = (parts: WitnessParts): Witness => {
       };
     },
     async refused(trip, error) {
-      const reason = error.headers['x-policy-reason-code'];
-      if (reason === undefined) return;
+      const { [REASON]: reason, ...headers } = error.headers;
+      if (reason === undefined) return error;
       const { principal } = trip.caller!;
+      const config = await knownConfig(principal.organization.id);
+      const worded = config ? reasonCodeOf(config, reason) : reason;
       await record({
-        ...factsOf(trip, await knownConfig(principal.organization.id), null, parts.clock),
-        decision: 'refuse',
-        effective_decision: 'refuse',
-        enforced: true,
-        reason_code: reason,
+        ...factsOf(trip, config, null, parts.clock),
+        ...refusal(worded),
         quota_subject: reason.startsWith('USER')
           ? (trip.policy.user ?? principal.keyId)
           : principal.projectId,
       });
+      return new GatewayError(error.code, error.message.replace(reason, worded), {
+        ...(error.retryAfterS !== null && { retryAfterS: error.retryAfterS }),
+        headers: { ...headers, ...refusalHeaders(config, reason, parts.show) },
+      });
     },
   };
 };
+
+/** Where a quota says that it was one. */
+const REASON = 'x-policy-reason-code';
+
+const refusal = (reasonCode: string) => ({
+  decision: 'refuse',
+  effective_decision: 'refuse',
+  enforced: true,
+  reason_code: reasonCode,
+});
 
 const usageOf = ({ usage, credits, provider }: Meter): AuditFacts['usage'] =>
   provider === null
@@ -171,6 +186,8 @@ const factsOf = (
     latency_ms: Math.round(clock.ticksMs() - trip.receivedMs),
     usage: usageOf(meter),
     ...(meter.content && { content: meter.content() }),
+    ...(trip.failure?.code === 'project_mismatch' &&
+      refusal(config ? reasonCodeOf(config, 'REFUSE') : 'REFUSE')),
     ...(trip.route?.operation === 'passthrough' && { details: { unmoderated: true } }),
   };
 };

@@ -16,11 +16,12 @@ export type AuthRule =
   | 'public'
   | 'admin' // administrator key
   | 'gateway' // JWT, project key or administrator key
-  | 'inference' // JWT, project key, or the one anonymous free request
+  | 'inference' // JWT or project key
+  | 'inference_or_free' // the same, or the one anonymous free request
   | 'project_key'; // project key only, never a JWT
 
 /** Which set of limits an attempt counts against; `none` for probes and documents. */
-export type LimitFamily = 'inference' | 'count_tokens' | 'admin' | 'credits' | 'none';
+export type LimitFamily = 'inference' | 'count_tokens' | 'admin' | 'credits' | 'reads' | 'none';
 
 /** One row of the API. */
 export interface Route {
@@ -135,7 +136,10 @@ export const freshMeter = (): Meter => ({
 export interface Demand {
   readonly model: string | null;
   readonly inputTokens: number;
+  /** Of each answer. */
   readonly outputTokens: number;
+  /** How many are asked for; absent = one. */
+  readonly answers?: number;
   /** Of a road that has no model to ask for its price. */
   readonly price?: Price;
 }

@@ -1,5 +1,5 @@
 import { GatewayError } from '../core/errors.js';
-import type { BytesReply, Call, Demand, Reply, StreamReply } from '../core/exchange.js';
+import type { BytesReply, Call, Demand, Family, Reply, StreamReply } from '../core/exchange.js';
 import { addUsage, type Usage } from '../core/usage.js';
 import type { Dialect, RelayHooks } from '../dialects/dialect.js';
 import type { Guard } from '../dialects/guard.js';
@@ -25,16 +25,29 @@ export interface InferenceParts extends AskParts, RoadParts {
 
 const DEFAULT_OUTPUT_RESERVE = 4_096;
 
-/** What a request may take, guessed before it is validated: bytes by three, and what it allows itself to answer. */
-export const demandOf = (body: unknown, bytes: number): Demand => {
-  const fields = typeof body === 'object' && body !== null ? (body as Readonly<Record<string, unknown>>) : {};
-  const bound = fields['max_tokens'] ?? fields['max_completion_tokens'] ?? fields['max_output_tokens'];
-  return {
-    model: typeof fields['model'] === 'string' ? fields['model'] : null,
-    inputTokens: Math.ceil(bytes / BYTES_PER_TOKEN),
-    outputTokens: typeof bound === 'number' && bound >= 1 ? Math.floor(bound) : DEFAULT_OUTPUT_RESERVE,
-  };
+/** Where each family says how much may be answered; the first that is there counts, as it does for the upstream. */
+const boundFields: Readonly<Record<string, readonly string[]>> = {
+  messages: ['max_tokens'],
+  responses: ['max_output_tokens'],
+  openai: ['max_completion_tokens', 'max_tokens'],
 };
+
+/** What a request may take, guessed before it is validated: bytes by three, and what it allows itself to answer. */
+export const demandIn =
+  (family: Family) =>
+  (body: unknown, bytes: number): Demand => {
+    const fields =
+      typeof body === 'object' && body !== null ? (body as Readonly<Record<string, unknown>>) : {};
+    const [bound] = (boundFields[family] ?? []).map((name) => fields[name]).filter((value) => value != null);
+    const each = typeof bound === 'number' && bound >= 1 ? Math.floor(bound) : DEFAULT_OUTPUT_RESERVE;
+    const { n } = fields;
+    return {
+      model: typeof fields['model'] === 'string' ? fields['model'] : null,
+      inputTokens: Math.ceil(bytes / BYTES_PER_TOKEN),
+      outputTokens: each,
+      ...(family === 'openai' && typeof n === 'number' && n > 1 && { answers: Math.floor(n) }),
+    };
+  };
 
 /** One exchange: its review, its first answer, and the way to another one. */
 interface Exchange extends Answered {

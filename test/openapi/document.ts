@@ -42,6 +42,7 @@ const schemes: Readonly<Record<AuthRule, readonly string[]>> = {
   admin: ['administrator_key'],
   gateway: ['administrator_key', 'project_key', 'jwt'],
   inference: ['project_key', 'jwt'],
+  inference_or_free: ['project_key', 'jwt'],
   project_key: ['project_key'],
 };
 

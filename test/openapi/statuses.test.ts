@@ -166,8 +166,9 @@ const serveFailing = async (t: { teardown(run: () => void): unknown }) => {
     witness: {
       admits: async () => undefined,
       attend: (lease: Lease) => lease,
-      refused: async () => undefined,
+      refused: async (_trip: unknown, error: GatewayError) => error,
     },
+    checkProject: async () => undefined,
     log: silentLog,
     metrics,
     clock: systemClock,

@@ -71,12 +71,7 @@ export const createReview = (parts: ReviewParts): OpenReview => {
       await parts.policiesOf(organization.id),
     ];
     const { config } = compiled;
-    const { user, project, target } = policyHeadersOf(headers);
-    if (config.org_controls.project_keys && project !== null && project !== projectId)
-      throw new GatewayError('project_mismatch', `This key does not belong to the project ${project}.`, {
-        param: 'x-policy-project',
-        headers: { 'x-should-retry': 'false' },
-      });
+    const { user, target } = policyHeadersOf(headers);
     const rolledBack = parts.spikes.isRolledBack(organization.id, config.policy_id);
     const asking = { subject: user ?? keyId, target, projectId, model: request.model };
     const scene: Scene = {

@@ -43,7 +43,7 @@ export type Tunnel = (
   ending?: (moved: Moved) => Promise<unknown>,
 ) => Promise<Tunnelled>;
 
-export type Moved = Pick<Tunnelled, 'requestBytes' | 'responseBytes'>;
+export type Moved = Pick<Tunnelled, 'status' | 'requestBytes' | 'responseBytes'>;
 
 export const openTunnel = (options: TunnelOptions): Tunnel => {
   const { origin, target } = createAddress(options.baseUrl, options.query);
@@ -84,7 +84,9 @@ interface TunnelParts {
   readonly reject: (error: Error) => void;
 }
 
-const CLIENT_LEFT = 499;
+export const CLIENT_LEFT = 499;
+/** Every 429 says when to come again (seed 7.4). */
+const RETRY_AFTER = { 'retry-after': '5' };
 const MAX_INFORMATIONAL = 10;
 
 /** One exchange through the tunnel; ends once, by whichever side is first. */
@@ -138,7 +140,8 @@ class TunnelExchange implements TunnelEvents {
     this.#answer = answer;
     clearTimeout(this.#silence);
     this.#silence = setTimeout(() => this.#fail(timedOut('idle')), this.#parts.options.timeouts.idleMs);
-    res.writeHead(status, { ...tunnelHeaders(answer.headers), ...this.#parts.headers });
+    const wait = status === 429 && answer.headers['retry-after'] === undefined && RETRY_AFTER;
+    res.writeHead(status, { ...tunnelHeaders(answer.headers), ...wait, ...this.#parts.headers });
     const length = Number(answer.headers['content-length'] ?? NaN);
     let last: Buffer | undefined;
     answer.on('data', (chunk: Buffer) => {
@@ -158,7 +161,12 @@ class TunnelExchange implements TunnelEvents {
   }
 
   #moved(): Moved {
-    return { requestBytes: this.#requestBytes, responseBytes: this.#responseBytes };
+    const { res } = this.#parts;
+    return {
+      status: res.headersSent ? res.statusCode : CLIENT_LEFT,
+      requestBytes: this.#requestBytes,
+      responseBytes: this.#responseBytes,
+    };
   }
 
   failed(error: Error): void {
@@ -185,11 +193,7 @@ class TunnelExchange implements TunnelEvents {
     this.#finish();
     const { res, resolve } = this.#parts;
     if (delivery !== 'complete') res.destroy();
-    resolve({
-      status: res.headersSent ? res.statusCode : CLIENT_LEFT,
-      ...this.#moved(),
-      delivery,
-    });
+    resolve({ ...this.#moved(), delivery });
   }
 
   #finish(): void {
@@ -203,7 +207,7 @@ class TunnelExchange implements TunnelEvents {
 
 /** A redirect would lead away from the provider; a refused credential is ours, and the refusal may quote it. */
 const presentable = (status: number): boolean =>
-  status >= 200 && (status < 300 || status >= 400) && ![401, 403, 407].includes(status);
+  status >= 200 && (status < 300 || status >= 400) && ![401, 402, 403, 407].includes(status);
 
 const ignore = (): void => {};
 const atOnce = (): Promise<void> => Promise.resolve();

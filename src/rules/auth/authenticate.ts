@@ -66,10 +66,16 @@ interface Taken {
   readonly wrongKind: string;
 }
 
+const inferenceKinds: Taken = {
+  kinds: ['project', 'jwt'],
+  wrongKind: 'This route takes a project API key or a JWT.',
+};
+
 const taken: Readonly<Record<Exclude<AuthRule, 'public'>, Taken>> = {
   admin: { kinds: ['admin'], wrongKind: 'This route takes an administrator key.' },
   gateway: { kinds: ['admin', 'project', 'jwt'], wrongKind: 'This route takes an API key or a JWT.' },
-  inference: { kinds: ['project', 'jwt'], wrongKind: 'This route takes a project API key or a JWT.' },
+  inference: inferenceKinds,
+  inference_or_free: inferenceKinds,
   project_key: { kinds: ['project'], wrongKind: 'This route takes a project API key.' },
 };
 
@@ -142,7 +148,7 @@ export const createAuthenticator = (options: AuthenticatorOptions): Authenticato
       const { kinds, wrongKind } = taken[rule];
       const credential = readCredential(headers, family);
       if (!credential) {
-        const free = rule === 'inference' && asksFreeRequest(headers['x-free-tier']);
+        const free = rule === 'inference_or_free' && asksFreeRequest(headers['x-free-tier']);
         if (free && freeRequests) return freeRequests.take(clientAddress);
         throw missingKey();
       }

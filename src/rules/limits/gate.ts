@@ -57,11 +57,14 @@ export interface Gate {
   close(): Promise<void>;
 }
 
-const spaces: Readonly<Record<Exclude<LimitFamily, 'none'>, Space>> = {
+type Counted = Exclude<LimitFamily, 'none'>;
+
+const spaces: Readonly<Record<Counted, Space>> = {
   inference: 'inference',
   count_tokens: 'inference',
   admin: 'admin',
   credits: 'credits',
+  reads: 'credits',
 };
 
 const unmetered: Settlement = { remainingCredits: null };
@@ -77,13 +80,16 @@ export const createGate = (options: GateOptions): Gate => {
   const renewals = new Renewals(log, options.renewEveryMs);
   const refused = new NegativeCache(() => clock.ticksMs());
   // A principal is made anew when anything about it changes, so its scopes are kept with it.
-  const scopesBySpace: Readonly<Record<Space, WeakMap<Principal, readonly Scope[]>>> = {
+  const scopesByFamily: Readonly<Record<Counted, WeakMap<Principal, readonly Scope[]>>> = {
     inference: new WeakMap(),
+    count_tokens: new WeakMap(),
     admin: new WeakMap(),
     credits: new WeakMap(),
+    reads: new WeakMap(),
   };
 
-  const makeScopes = (space: Space, { organization, projectId, keyId }: Principal): readonly Scope[] => {
+  const makeScopes = (family: Counted, { organization, projectId, keyId }: Principal): readonly Scope[] => {
+    const space = spaces[family];
     const tier = space === 'credits' ? tiers.creditReads : tiers.tierOf(organization).limits;
     const { admin } = options;
     const org = { kind: 'organization', id: organization.id } as const;
@@ -93,10 +99,12 @@ export const createGate = (options: GateOptions): Gate => {
         { ...org, limits: { ...noLimits, rpm: admin.organizationRpm } },
         { ...key, limits: { ...noLimits, rpm: admin.credentialRpm, concurrent: admin.concurrent } },
       ];
+    // Beside each other: whoever lists models a lot can still see the balance (seed 8.3).
+    const aside = family === 'reads' ? '.reads' : '';
     if (space === 'credits')
       return [
-        { ...org, limits: tier.organization },
-        { ...key, limits: tier.key },
+        { ...org, id: org.id + aside, limits: tier.organization },
+        { ...key, id: key.id + aside, limits: tier.key },
       ];
     return [
       { ...org, limits: limitsOf('organization', org.id, tier) },
@@ -106,24 +114,25 @@ export const createGate = (options: GateOptions): Gate => {
       { ...key, limits: limitsOf('key', key.id, tier) },
     ];
   };
-  const scopesOf = (space: Space, principal: Principal): readonly Scope[] => {
-    const known = scopesBySpace[space].get(principal);
+  const scopesOf = (family: Counted, principal: Principal): readonly Scope[] => {
+    const known = scopesByFamily[family].get(principal);
     if (known) return known;
-    const scopes = makeScopes(space, principal);
-    scopesBySpace[space].set(principal, scopes);
+    const scopes = makeScopes(family, principal);
+    scopesByFamily[family].set(principal, scopes);
     return scopes;
   };
 
-  const requestOf = (call: Omit<Call, 'lease'>, demand: Demand, family: Exclude<LimitFamily, 'none'>) => {
+  const requestOf = (call: Omit<Call, 'lease'>, demand: Demand, family: Counted) => {
     const { principal } = call;
     const space = spaces[family];
     const isInference = family === 'inference';
     const model = isInference && demand.model !== null ? options.priceOf(demand.model) : null;
-    const output = Math.min(
+    const each = Math.min(
       demand.outputTokens,
       model?.maxOutputTokens ?? Infinity,
       principal.maxOutputTokens ?? Infinity,
     );
+    const output = each * (demand.answers ?? 1);
     const usage = { input: demand.inputTokens, cacheRead: 0, cacheWrite: 0, output, reasoning: 0 };
     const price = model?.price ?? demand.price;
     const hold = price ? creditsFor(costUsd(usage, price), usdPerCredit) : 0;
@@ -131,7 +140,7 @@ export const createGate = (options: GateOptions): Gate => {
     return {
       space,
       organizationId: principal.organization.id,
-      scopes: scopesOf(space, principal),
+      scopes: scopesOf(family, principal),
       quotas: space === 'inference' ? (options.quotasOf?.(call) ?? []) : [],
       leaseId: newId('lease'),
       takesLease: space !== 'credits',

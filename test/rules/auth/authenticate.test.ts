@@ -74,6 +74,7 @@ t.test('5 each rule takes its own kinds of key; any other is 401', async (t) => 
     admin: ['admin'],
     gateway: ['admin', 'project'],
     inference: ['project'],
+    inference_or_free: ['project'],
     project_key: ['project'],
   };
   for (const [rule, kinds] of Object.entries(takes))
