@@ -1,7 +1,7 @@
 import { blankFacts, type AuditFacts } from '../../core/audit.js';
 import { json, type Call, type JsonReply } from '../../core/exchange.js';
-import type { Also } from '../../io/records/join.js';
-import type { GLOBAL, Step } from '../../io/records/records.js';
+import { commitWith, type Also } from '../../io/records/join.js';
+import { StoreUnavailable, type GLOBAL, type Step } from '../../io/records/records.js';
 import { once, type Answer, type OnceParts } from '../../rules/idempotency/once.js';
 
 /** What a mutation answers. */
@@ -55,6 +55,33 @@ export const mutate = async (
     return outcome;
   });
   return turn.replayed ? replayOf(turn.answer) : done(reply(turn.result));
+};
+
+/**
+ * The same for what changes no record and so has no commit to join: its answer is kept right after it. `act` gives
+ * the body.
+ */
+export const actOnce = async (
+  call: Call,
+  parts: OnceParts,
+  act: () => Promise<unknown>,
+): Promise<JsonReply> => {
+  const key = call.headers['idempotency-key'];
+  if (typeof key !== 'string') return json(await act());
+
+  const attempt = attemptOf(call, key);
+  const turn = await once(parts, attempt, async (keep) => {
+    const body = await act();
+    try {
+      await commitWith(parts.records, attempt.organizationId, [], keep({ status: 200, body }));
+    } catch (error) {
+      // It is done: to be told that it failed would only have it done twice.
+      if (!(error instanceof StoreUnavailable)) throw error;
+      call.log.warn({ err: error }, 'An answer could not be kept for its Idempotency-Key.');
+    }
+    return body;
+  });
+  return turn.replayed ? replayOf(turn.answer) : json(turn.result);
 };
 
 const attemptOf = ({ principal, route, params, query, body }: Call, key: string) => ({
