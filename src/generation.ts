@@ -156,6 +156,7 @@ export const createGeneration = (config: Config, ground: Ground): Generation => 
     gatewayConfig: createConfigDoors({ ...accountParts, clock: systemClock }),
     simulate: createSimulateDoor({
       records,
+      pepper,
       inspect: createInspection(reviewing.parts),
       isRolledBack: (organizationId, policyId) => policing.spikes.isRolledBack(organizationId, policyId),
       record: (facts) => trail.audit.record(facts),
@@ -167,7 +168,7 @@ export const createGeneration = (config: Config, ground: Ground): Generation => 
       changed: trail.sinksChanged,
       trySink: (spec) => trail.audit.trySink(spec),
     }),
-    history: createHistoryDoors({ audit: trail.audit }),
+    history: createHistoryDoors({ records, pepper, audit: trail.audit }),
     healthz,
     readyz: createReadyz(ground.readiness),
     metrics: createMetricsPage(() => {

@@ -56,10 +56,11 @@ testOnEachStore('2.10 the balance is what was granted less what was spent', asyn
     });
   const made = await grant();
   t.equal(made.status, 200);
-  t.match(await made.json(), { id: /^cred_/, amount: 500, reason: 'invoice 7', remaining_credits: 1_490 });
+  const shown = await made.json();
+  t.match(shown, { id: /^cred_/, amount: 500, reason: 'invoice 7', remaining_credits: 1_490 });
   const again = await grant();
   t.equal(again.headers.get('idempotent-replayed'), 'true');
-  t.match(await again.json(), { amount: 500, remaining_credits: null });
+  t.strictSame(await again.json(), shown, 'D10 the first answer, to the last field');
   t.equal(await balance(running), 1_490, 'once, however often it is sent');
   const other = { key: BANK_KEY, body: { amount: 1, reason: 'x' }, headers };
   t.equal((await running.call('POST', '/v1/organization/credits', other)).status, 409);
@@ -93,6 +94,16 @@ testOnEachStore('8.2 a payment raises the tier with the next request', async (t,
   t.match(await (await pay()).json(), { lifetime_paid_usd: 20 }, 'a replay pays nothing');
   const other = { key: BANK_KEY, body: { usd: 1 }, headers: { 'idempotency-key': 'payment-1' } };
   t.equal((await running.call('POST', '/v1/organization/payments', other)).status, 409);
+  const elsewhere = (key: string) =>
+    running.call('POST', '/v1/organization/projects', {
+      body: { name: 'Other' },
+      headers: { 'idempotency-key': key },
+    });
+  const reused = await elsewhere('payment-1');
+  t.match(await reused.json(), { error: { code: 'idempotency_key_reuse' } }, 'D10 on any other door');
+  t.equal((await elsewhere('project-1')).status, 200);
+  const late = { key: BANK_KEY, body: { usd: 1 }, headers: { 'idempotency-key': 'project-1' } };
+  t.equal((await running.call('POST', '/v1/organization/payments', late)).status, 409, 'and the other way');
   const faulty = { key: BANK_KEY, body: { usd: 0 } };
   t.equal((await running.call('POST', '/v1/organization/payments', faulty)).status, 422);
   t.equal(await limit(), '120');

@@ -59,6 +59,14 @@ t.test('4.8 a simulation answers as enforcement would, and names what is wrong w
     },
   });
   t.match(await ask(gateway, 'POST', `${GATEWAY}/simulate`, { categories: 3 }), { status: 422 });
+  const key = { 'idempotency-key': 'simulate-1' };
+  const persisted = { scenario, persist: true };
+  const first = await ask(gateway, 'POST', `${GATEWAY}/simulate`, persisted, key);
+  t.strictSame(await ask(gateway, 'POST', `${GATEWAY}/simulate`, persisted, key), first);
+  t.match(await ask(gateway, 'GET', `${GATEWAY}/history?event_type=simulation`), {
+    body: { data: { length: 1 } },
+  });
+  t.match(await ask(gateway, 'POST', `${GATEWAY}/simulate`, { persist: true }, key), { status: 409 });
 });
 
 t.test('4.9 an export is made, changed, tried and deleted', async (t) => {
@@ -116,7 +124,14 @@ t.test('D28 the history is read with its filters, and a user is erased from it b
     body: { data: [{ event_type: 'enforcement', policy_user: 'ann', decision: 'allow' }] },
   });
   t.match(await ask(gateway, 'DELETE', `${GATEWAY}/history`), { status: 422 });
-  t.match(await ask(gateway, 'DELETE', `${GATEWAY}/history?user=ann`), { status: 200, body: { erased: 1 } });
+  const key = { 'idempotency-key': 'erase-ann' };
+  for (const turn of ['first', 'again'])
+    t.match(
+      await ask(gateway, 'DELETE', `${GATEWAY}/history?user=ann`, undefined, key),
+      { status: 200, body: { erased: 1 } },
+      turn,
+    );
+  t.match(await ask(gateway, 'DELETE', `${GATEWAY}/history?user=bob`, undefined, key), { status: 409 });
 });
 
 t.test('1 applications may ask the engine themselves, in the shape of OpenAI', async (t) => {

@@ -23,7 +23,7 @@ export const CreditGrant = v.pipe(
     created_at: seconds,
     remaining_credits: v.pipe(
       v.nullable(amount),
-      v.description('The balance after it; null in a replay, and while the balance cannot be read.'),
+      v.description('The balance after it, in a replay too; null while the balance cannot be read.'),
     ),
   }),
   v.title('CreditGrant'),

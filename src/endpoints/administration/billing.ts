@@ -31,11 +31,11 @@ export const createBillingDoors = (parts: BillingParts) => {
       const { id } = call.principal.organization;
       return mutate(call, parts, async (also) => {
         const grant = await addCredits(accounts, id, amount, reason, {
-          also: (made) => also({ body: showGrant(made, null) }),
+          also: (made) => also({ body: showGrant(made, null), provisional: true }),
         });
         // The grant stands; a balance that cannot be told yet follows by itself.
         const balance = await parts.fund(id).catch(() => null);
-        return { body: showGrant(grant, balance), kept: showGrant(grant, null) };
+        return { body: showGrant(grant, balance) };
       });
     },
 

@@ -1,8 +1,8 @@
 import { blankFacts, type AuditFacts } from '../../core/audit.js';
 import { json, type Call, type JsonReply } from '../../core/exchange.js';
-import type { Also } from '../../io/records/join.js';
-import type { Step } from '../../io/records/records.js';
-import { once, type OnceParts } from '../../rules/idempotency/once.js';
+import { commitWith, type Also } from '../../io/records/join.js';
+import { StoreUnavailable, type GLOBAL, type Step } from '../../io/records/records.js';
+import { once, type Answer, type OnceParts } from '../../rules/idempotency/once.js';
 
 /** What a mutation answers. */
 export interface Outcome {
@@ -10,6 +10,8 @@ export interface Outcome {
   readonly body: unknown;
   /** The body to keep for replays where it differs from the shown one: a new key without its secret. */
   readonly kept?: unknown;
+  /** Something in the body is known only after the commit; replays show the outcome that is returned then. */
+  readonly provisional?: boolean;
   /** What the audit trail is told; absent = who did what to which object. */
   readonly facts?: AuditFacts;
 }
@@ -34,7 +36,7 @@ export const mutate = async (
   call: Call,
   parts: MutationParts,
   act: (also: Also<Outcome>) => Promise<Outcome>,
-  partition?: string,
+  partition?: typeof GLOBAL,
 ): Promise<JsonReply> => {
   const { trail } = parts;
   const organizationId = call.principal.organization.id;
@@ -47,19 +49,57 @@ export const mutate = async (
   const key = call.headers['idempotency-key'];
   if (typeof key !== 'string') return done(reply(await act(trace)));
 
-  const { route, params, query } = call;
-  const request = [route.method, route.path, params, [...query], call.body ?? null];
-  const attempt = { organizationId, partition, key, request };
-  const turn = await once(parts, attempt, (keep) =>
-    act((outcome) => [...keep(keptOf(outcome)), ...trace(outcome)]),
-  );
-  if (!turn.replayed) return done(reply(turn.result));
-  return json(turn.answer.body, turn.answer.status, { 'idempotent-replayed': 'true' });
+  const turn = await once(parts, { ...attemptOf(call, key), partition }, async (keep, settle) => {
+    const outcome = await act((made) => [...keep(keptOf(made)), ...trace(made)]);
+    await settle(keptOf(outcome));
+    return outcome;
+  });
+  return turn.replayed ? replayOf(turn.answer) : done(reply(turn.result));
 };
+
+/**
+ * The same for what changes no record and so has no commit to join: its answer is kept right after it. `act` gives
+ * the body.
+ */
+export const actOnce = async (
+  call: Call,
+  parts: OnceParts,
+  act: () => Promise<unknown>,
+): Promise<JsonReply> => {
+  const key = call.headers['idempotency-key'];
+  if (typeof key !== 'string') return json(await act());
+
+  const attempt = attemptOf(call, key);
+  const turn = await once(parts, attempt, async (keep) => {
+    const body = await act();
+    try {
+      await commitWith(parts.records, attempt.organizationId, [], keep({ status: 200, body }));
+    } catch (error) {
+      // It is done: to be told that it failed would only have it done twice.
+      if (!(error instanceof StoreUnavailable)) throw error;
+      call.log.warn({ err: error }, 'An answer could not be kept for its Idempotency-Key.');
+    }
+    return body;
+  });
+  return turn.replayed ? replayOf(turn.answer) : json(turn.result);
+};
+
+const attemptOf = ({ principal, route, params, query, body }: Call, key: string) => ({
+  organizationId: principal.organization.id,
+  key,
+  request: [route.method, route.path, params, [...query], body ?? null],
+});
+
+const replayOf = ({ body, status }: Answer): JsonReply =>
+  json(body, status, { 'idempotent-replayed': 'true' });
 
 const reply = ({ body, status }: Outcome): JsonReply => json(body, status);
 
-const keptOf = ({ status = 200, body, kept = body }: Outcome) => ({ status, body: kept });
+const keptOf = ({ status = 200, body, kept = body, provisional }: Outcome): Answer => ({
+  status,
+  body: kept,
+  provisional,
+});
 
 /** Who did what to which object. Never a body: it may hold a secret. */
 const changeFacts = ({ principal, route, params, requestId }: Call, { body }: Outcome): AuditFacts => ({

@@ -37,7 +37,8 @@ export const simulateDoc = {
   tag,
   summary: 'Simulate a policy decision',
   description:
-    'Decides by `config`, else `policy`, else the stored configuration, with the very function that decides on requests. Categories are those of `scenario`, else `categories`. `persist` writes an event, never the configuration. Extension: `scenario.text` is read by every rule, and the answer then says what matched where and what would be done.',
+    'Decides by `config`, else `policy`, else the stored configuration, with the very function that decides on requests. Categories are those of `scenario`, else `categories`. `persist` writes an event, never the configuration; only then does an `Idempotency-Key` mean anything. Extension: `scenario.text` is read by every rule, and the answer then says what matched where and what would be done.',
+  replayable: true,
   body: NewSimulation,
   answer: jsonAnswer(Simulation),
 } as const satisfies OperationDoc;

@@ -14,8 +14,20 @@ const type = v.picklist(sinkTypes);
 const label = text(1, 80);
 const fields = v.record(v.string(), v.unknown());
 
+/** Fields as they were sent: valibot itself takes an array for a record, and drops `constructor` without a word. */
+const sentFields: typeof fields = {
+  ...fields,
+  '~run': (dataset, config) => {
+    const { value } = dataset;
+    if (Array.isArray(value)) return fields['~run']({ typed: false, value: 'array' }, config);
+    return typeof value === 'object' && value !== null
+      ? { typed: true, value: { ...value } }
+      : fields['~run'](dataset, config);
+  },
+};
+
 /** `config` is read field by field afterwards, so that what is wrong can be named. */
-export const NewExport = v.strictObject({ type, label, enabled: v.nullish(v.boolean()), config: fields });
+export const NewExport = v.strictObject({ type, label, enabled: v.nullish(v.boolean()), config: sentFields });
 
 /** Seed 4.9: the same four fields; each may stay away (D27). */
 export const ExportUpdate = v.pipe(
@@ -23,7 +35,7 @@ export const ExportUpdate = v.pipe(
     type: v.nullish(type),
     label: v.nullish(label),
     enabled: v.nullish(v.boolean()),
-    config: v.nullish(fields),
+    config: v.nullish(sentFields),
   }),
   v.title('ExportUpdate'),
 );

@@ -38,6 +38,7 @@ export const historyDocs = {
     description:
       'Takes an administrator key. Of each event only its place in the chain stays, so that the rest can still be proved; what was exported already is not touched.',
     extension: true,
+    replayable: true,
     query: { user: { about: 'The end user.', schema: text(1, 512), required: true } },
     answer: jsonAnswer(ErasedHistory),
   },

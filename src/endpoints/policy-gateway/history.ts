@@ -4,17 +4,19 @@ import { json, type Call, type JsonReply } from '../../core/exchange.js';
 import { holds } from '../../core/principal.js';
 import { AuditUnavailable, type Audit } from '../../rules/audit/audit.js';
 import type { HistoryFilter } from '../../rules/audit/history.js';
+import type { OnceParts } from '../../rules/idempotency/once.js';
+import { actOnce } from '../administration/mutate.js';
 import { envelope, readPage } from '../administration/paging.js';
 import { eventTypes } from './history-schemas.js';
 
-export interface HistoryParts {
+export interface HistoryParts extends OnceParts {
   readonly audit: Pick<Audit, 'history' | 'erase' | 'confirm'>;
 }
 
 const TEXT_CHARACTERS = 512;
 
 /** The latest decisions and changes from the local store (an extension), and forgetting a user in them. */
-export const createHistoryDoors = ({ audit }: HistoryParts) => ({
+export const createHistoryDoors = ({ audit, ...parts }: HistoryParts) => ({
   list: async (call: Call): Promise<JsonReply> => {
     // Whoever may read the gateway may read what it did; auditors need nothing else (D4).
     const { principal } = call;
@@ -37,18 +39,20 @@ export const createHistoryDoors = ({ audit }: HistoryParts) => ({
     const user = queryText(call, 'user');
     if (user === undefined) throw invalidParameter('user', 'is required.');
     const organizationId = principal.organization.id;
-    const erased = await reach(() => audit.erase(organizationId, user));
-    // That it was done is on record; whose events they were is not.
-    const facts = {
-      ...blankFacts('admin', organizationId),
-      key_id: principal.keyId,
-      request_id: requestId,
-      endpoint: route.path,
-      reason_code: 'history_erased',
-      details: { operation: route.operation, erased },
-    };
-    await reach(() => audit.confirm(facts));
-    return json({ object: 'policy_gateway.erasure', erased });
+    return actOnce(call, parts, async () => {
+      const erased = await reach(() => audit.erase(organizationId, user));
+      // That it was done is on record; whose events they were is not.
+      const facts = {
+        ...blankFacts('admin', organizationId),
+        key_id: principal.keyId,
+        request_id: requestId,
+        endpoint: route.path,
+        reason_code: 'history_erased',
+        details: { operation: route.operation, erased },
+      };
+      await reach(() => audit.confirm(facts));
+      return { object: 'policy_gateway.erasure', erased };
+    });
   },
 });
 

@@ -36,6 +36,8 @@ export const NewSimulation = v.pipe(
   v.title('NewSimulation'),
 );
 
+export type AskedSimulation = v.InferOutput<typeof NewSimulation>;
+
 const decision = v.picklist(decisions);
 
 const SimulatedMatch = v.pipe(

@@ -1,15 +1,16 @@
 import type { AuditFacts, EventContent } from '../../core/audit.js';
 import { json, type Call, type JsonReply } from '../../core/exchange.js';
 import type { Direction, Judgement, Match } from '../../core/review.js';
-import type { Records } from '../../io/records/records.js';
+import type { OnceParts } from '../../rules/idempotency/once.js';
 import { fillDefaults, type GatewayConfig } from '../../rules/policy-gateway/config.js';
 import { decide, noFindings, type Findings } from '../../rules/policy-gateway/decide.js';
 import { simulationFacts } from '../../rules/policy-gateway/facts.js';
 import { sampledStanding } from '../../rules/policy-gateway/rollout.js';
 import { getConfig } from '../../rules/policy-gateway/store.js';
+import { actOnce } from '../administration/mutate.js';
 import { parseBody } from '../administration/parse.js';
 import { actorOf } from './actor.js';
-import { NewSimulation } from './simulate-schemas.js';
+import { NewSimulation, type AskedSimulation } from './simulate-schemas.js';
 
 /** Where one of the findings stands in the text. */
 export interface Place {
@@ -25,8 +26,7 @@ export interface Inspection {
   readonly places: readonly Place[];
 }
 
-export interface SimulateParts {
-  readonly records: Records;
+export interface SimulateParts extends OnceParts {
   /** Reads a text as enforcement would, for the caller's organization and project. */
   readonly inspect: (
     call: Call,
@@ -45,31 +45,37 @@ export const createSimulateDoor =
   (parts: SimulateParts) =>
   async (call: Call): Promise<JsonReply> => {
     const asked = parseBody(NewSimulation, call.body);
-    const { id } = call.principal.organization;
-    const candidate = asked.config ?? asked.policy;
-    const config = candidate ? fillDefaults(candidate) : (await getConfig(parts, id)).config;
-    const { text, direction = 'request' } = asked.scenario ?? {};
-    const categories = asked.scenario?.categories ?? asked.categories;
-
-    const inspection = text === undefined ? null : await parts.inspect(call, text, direction, config);
-    const findings = inspection?.findings ?? noFindings(direction);
-    const standing = sampledStanding(config, parts.isRolledBack(id, config.policy_id));
-    const judgement = decide(config, categories ? { ...findings, categories } : findings, standing);
-
-    if (asked.persist)
-      await parts.record({
-        ...simulationFacts(actorOf(call), config, judgement),
-        ...(text !== undefined && parts.contentOf && { content: parts.contentOf(text, direction) }),
-      });
-    return json({
-      decision: judgement.decision,
-      reason_code: judgement.reasonCode,
-      triggered_categories: judgement.triggeredCategories,
-      rollout_mode: judgement.rolloutMode,
-      policy_id: judgement.policyId ?? config.policy_id,
-      ...(inspection && showInspected(judgement, inspection.places)),
-    });
+    const run = (): Promise<object> => simulate(parts, call, asked);
+    // One that leaves no event changes nothing, so it may be run as often as it is sent.
+    return asked.persist ? actOnce(call, parts, run) : json(await run());
   };
+
+const simulate = async (parts: SimulateParts, call: Call, asked: AskedSimulation): Promise<object> => {
+  const { id } = call.principal.organization;
+  const candidate = asked.config ?? asked.policy;
+  const config = candidate ? fillDefaults(candidate) : (await getConfig(parts, id)).config;
+  const { text, direction = 'request' } = asked.scenario ?? {};
+  const categories = asked.scenario?.categories ?? asked.categories;
+
+  const inspection = text === undefined ? null : await parts.inspect(call, text, direction, config);
+  const findings = inspection?.findings ?? noFindings(direction);
+  const standing = sampledStanding(config, parts.isRolledBack(id, config.policy_id));
+  const judgement = decide(config, categories ? { ...findings, categories } : findings, standing);
+
+  if (asked.persist)
+    await parts.record({
+      ...simulationFacts(actorOf(call), config, judgement),
+      ...(text !== undefined && parts.contentOf && { content: parts.contentOf(text, direction) }),
+    });
+  return {
+    decision: judgement.decision,
+    reason_code: judgement.reasonCode,
+    triggered_categories: judgement.triggeredCategories,
+    rollout_mode: judgement.rolloutMode,
+    policy_id: judgement.policyId ?? config.policy_id,
+    ...(inspection && showInspected(judgement, inspection.places)),
+  };
+};
 
 const showInspected = ({ effective, enforced, matches }: Judgement, places: readonly Place[]) => ({
   effective_decision: effective,

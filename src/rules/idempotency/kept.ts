@@ -3,7 +3,13 @@ import { GatewayError } from '../../core/errors.js';
 import type { Stored } from '../../io/records/records.js';
 
 /** What is kept of an answered request. */
-const Kept = v.object({ fingerprint: v.string(), status: v.number(), body: v.unknown() });
+const Kept = v.object({
+  fingerprint: v.string(),
+  status: v.number(),
+  body: v.unknown(),
+  /** The answer was not whole when the change was committed; the whole one follows, or never came. */
+  provisional: v.optional(v.boolean()),
+});
 export type Kept = v.InferOutput<typeof Kept>;
 
 export const readKept = (stored: Stored): Kept => v.parse(Kept, stored.value);

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { GatewayError } from '../../core/errors.js';
 import { AlsoRefused, type Also } from '../../io/records/join.js';
-import type { Records, Step } from '../../io/records/records.js';
+import { GLOBAL, type Expect, type Records, type Step } from '../../io/records/records.js';
 import { keyOf, readKept, type Kept } from './kept.js';
 
 export interface OnceParts {
@@ -14,8 +14,8 @@ export interface OnceParts {
 export interface Attempt {
   /** Whose key it is. */
   readonly organizationId: string;
-  /** Where the change is committed; absent = in the organization's own partition. */
-  readonly partition?: string | undefined;
+  /** Where the change is committed: GLOBAL, or where it is absent the organization's own partition. */
+  readonly partition?: typeof GLOBAL | undefined;
   /** The header as sent. */
   readonly key: string;
   /** Everything that makes two requests the same one. */
@@ -26,15 +26,25 @@ export interface Attempt {
 export interface Answer {
   readonly status: number;
   readonly body: unknown;
+  /** Something in it is known only after the commit. */
+  readonly provisional?: boolean | undefined;
 }
 
-export type Once<T> =
-  { readonly replayed: false; readonly result: T } | { readonly replayed: true; readonly answer: Answer };
+interface Replayed {
+  readonly replayed: true;
+  readonly answer: Answer;
+}
+
+export type Once<T> = { readonly replayed: false; readonly result: T } | Replayed;
+
+/** Puts the whole answer in the place of a provisional one; nothing to do for any other. */
+type Settle = (answer: Answer) => Promise<void>;
 
 const COLLECTION = 'idempotency';
 const KEEP_MS = 24 * 60 * 60 * 1_000;
 /** How long a request that never came to its end holds its key. */
 const LEASE_MS = 60_000;
+const FIRST_REVISION = 1;
 
 /**
  * Acts once per key (D10): the answer is kept in the very commit of the change, so it is there exactly when the
@@ -42,39 +52,53 @@ const LEASE_MS = 60_000;
  */
 export const once = async <T>(
   { records, pepper }: OnceParts,
-  { organizationId, partition = organizationId, key: sent, request }: Attempt,
-  act: (keep: Also<Answer>) => Promise<T>,
+  { organizationId, key: sent, request, ...where }: Attempt,
+  act: (keep: Also<Answer>, settle: Settle) => Promise<T>,
 ): Promise<Once<T>> => {
   const key = keyOf(sent);
-  const id = partition === organizationId ? key : `${organizationId} ${key}`;
+  const partition = where.partition ?? organizationId;
+  const idIn = (place: string): string => (place === GLOBAL ? `${organizationId} ${key}` : key);
   const fingerprint = sign(pepper, canonical(request));
   const claim = `idempotency:${sign(pepper, JSON.stringify([organizationId, key]))}`;
-  const keep = ({ status, body }: Answer): readonly Step[] => [
-    {
-      op: 'put',
-      collection: COLLECTION,
-      id,
-      value: { fingerprint, status, body } satisfies Kept,
-      expect: 'absent',
-      ttlMs: KEEP_MS,
-    },
-  ];
-  const replay = async (): Promise<Extract<Once<T>, { replayed: true }> | null> => {
-    const stored = await records.get(partition, COLLECTION, id);
-    if (!stored) return null;
-    const kept = readKept(stored);
-    if (kept.fingerprint !== fingerprint)
+  const put = (value: Omit<Kept, 'fingerprint'>, expect: Expect): Step => ({
+    op: 'put',
+    collection: COLLECTION,
+    id: idIn(partition),
+    value: { fingerprint, ...value } satisfies Kept,
+    expect,
+    ttlMs: KEEP_MS,
+  });
+  let isProvisional = false;
+  const keep = ({ status, body, provisional = false }: Answer): readonly Step[] => {
+    isProvisional = provisional;
+    return [put({ status, body, ...(provisional && { provisional }) }, 'absent')];
+  };
+  const settle = async ({ status, body }: Answer): Promise<void> => {
+    // The change stands; where this fails, what was committed with it is replayed.
+    if (isProvisional)
+      await records.commit(partition, [put({ status, body }, FIRST_REVISION)]).catch(() => undefined);
+  };
+  const replay = async (mayBeProvisional: boolean): Promise<Replayed | null> => {
+    // A key is one key wherever its change was committed.
+    const stored = await Promise.all(
+      [organizationId, GLOBAL].map((place) => records.get(place, COLLECTION, idIn(place))),
+    );
+    const all = stored.flatMap((one) => (one ? [readKept(one)] : []));
+    const kept = all.find((one) => one.fingerprint === fingerprint);
+    if (!kept && all.length > 0)
       throw new GatewayError(
         'idempotency_key_reuse',
         'This Idempotency-Key belongs to another request. Use a new one.',
         { param: 'idempotency-key' },
       );
+    if (!kept || (kept.provisional && !mayBeProvisional)) return null;
     return { replayed: true, answer: { status: kept.status, body: kept.body } };
   };
 
   const claimed = await records.claim(claim, LEASE_MS);
   try {
-    const earlier = await replay();
+    // Whoever holds the claim knows that nobody is left to make a provisional answer whole.
+    const earlier = await replay(claimed);
     if (earlier) return earlier;
     if (!claimed)
       throw new GatewayError(
@@ -82,10 +106,10 @@ export const once = async <T>(
         'A request with this Idempotency-Key is under way. Try again shortly.',
         { param: 'idempotency-key', retryAfterS: 1, headers: { 'x-should-retry': 'true' } },
       );
-    return { replayed: false, result: await act(keep) };
+    return { replayed: false, result: await act(keep, settle) };
   } catch (error) {
     // Whoever outlived the lease may have been quicker; then the change that stands in the way is this very one.
-    const beaten = claimed && (error instanceof AlsoRefused || isConflict(error)) ? await replay() : null;
+    const beaten = claimed && (error instanceof AlsoRefused || isConflict(error)) ? await replay(true) : null;
     if (beaten) return beaten;
     throw error;
   } finally {

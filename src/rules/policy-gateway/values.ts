@@ -49,16 +49,28 @@ export const amount = (min: number, max: number) =>
 export const whole = (min: number, max: number) =>
   v.pipe(amount(min, max), v.integer('must be a whole number.'));
 
-/** An object whose unknown keys are kept (D17). */
+/** Unknown keys that valibot drops as dangerous; as own properties of a copy they are like any other. */
+const DROPPED = ['constructor', 'prototype'];
+
+/** An object whose unknown keys are kept (D17), all but `__proto__`. */
 export const open = <TEntries extends v.ObjectEntries>(entries: TEntries) => {
   const loose = v.looseObject(entries);
-  const noArray: typeof loose = {
+  const whole: typeof loose = {
     ...loose,
-    // To valibot an array is an object too; any other type gets the issue that an array deserves.
-    '~run': (dataset, config) =>
-      loose['~run'](Array.isArray(dataset.value) ? { typed: false, value: 'array' } : dataset, config),
+    '~run': (dataset, config) => {
+      const { value: given } = dataset;
+      // To valibot an array is an object too; any other type gets the issue that an array deserves.
+      if (Array.isArray(given)) return loose['~run']({ typed: false, value: 'array' }, config);
+      const parsed = loose['~run'](dataset, config);
+      if (parsed.typed && typeof given === 'object' && given !== null)
+        for (const key of DROPPED) {
+          const own = Object.getOwnPropertyDescriptor(given, key);
+          if (own) Object.defineProperty(parsed.value, key, own);
+        }
+      return parsed;
+    },
   };
-  return noArray;
+  return whole;
 };
 
 /** A key with a default. */

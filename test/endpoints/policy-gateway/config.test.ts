@@ -62,6 +62,27 @@ t.test('D17 what is saved is answered, read and listed alike, unknown keys inclu
   t.match((await desk.history({ organizationId: 'org_other' })).body, { data: [] });
 });
 
+t.test('D17 unknown keys are kept whatever they are called, but none reaches a prototype', async (t) => {
+  const desk = openDesk();
+  const text = '{"constructor":{"a":1},"rules":{"prototype":[2],"constructor":null}}';
+  const saved = await desk.save(JSON.parse(text));
+  for (const { body } of [saved, await desk.get()]) {
+    const { config } = body as { config: Record<string, Record<string, unknown>> };
+    const kept = Object.getOwnPropertyDescriptor(config, 'constructor');
+    t.match(kept, { value: { a: 1 }, enumerable: true });
+    t.equal(JSON.stringify(config['rules']!['prototype']), '[2]');
+    t.equal(config['rules']!['constructor'], null);
+    t.equal(Object.getPrototypeOf(config), Object.prototype);
+    t.notOk(Object.hasOwn(config['rollout']!, 'constructor'), 'what was not sent is not there');
+  }
+  const { body } = await desk.save(
+    JSON.parse('{"__proto__":{"polluted":1},"rules":{"__proto__":{"redact":true}}}'),
+  );
+  t.match(body, { config: { rules: { redact: false } } });
+  t.notMatch(JSON.stringify(body), /polluted|__proto__/);
+  t.notOk('polluted' in {});
+});
+
 t.test('D11 a 422 names the place in the body', async (t) => {
   const desk = openDesk();
   const cases: Readonly<Record<string, unknown>> = {

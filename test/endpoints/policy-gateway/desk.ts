@@ -80,12 +80,13 @@ export interface Desk {
 export const openDesk = (more: Partial<SimulateParts> = {}): Desk => {
   const clock = new ManualClock();
   const records = new MemoryRecords(clock);
+  const pepper = Buffer.from('0123456789abcdef0123456789abcdef');
   const recorded: AuditFacts[] = [];
   let events = 0;
   const doors = createConfigDoors({
     records,
     clock,
-    pepper: Buffer.from('0123456789abcdef0123456789abcdef'),
+    pepper,
     trail: {
       steps: (facts) => [
         { op: 'put', collection: OUTBOX, id: `e${events++}`, value: { ...facts }, expect: 'absent' },
@@ -95,6 +96,7 @@ export const openDesk = (more: Partial<SimulateParts> = {}): Desk => {
   });
   const simulate = createSimulateDoor({
     records,
+    pepper,
     inspect: async (_call, _text, direction) => ({ findings: noFindings(direction), places: [] }),
     isRolledBack: () => false,
     record: async (facts) => void recorded.push(facts),

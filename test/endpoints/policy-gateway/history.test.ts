@@ -5,15 +5,23 @@ import type { Call } from '../../../src/core/exchange.js';
 import { createHistoryDoors } from '../../../src/endpoints/policy-gateway/history.js';
 import { AuditUnavailable } from '../../../src/rules/audit/audit.js';
 import type { HistoryFilter } from '../../../src/rules/audit/history.js';
+import { MemoryRecords } from '../../support/memory-records.js';
 import { callWith } from './desk.js';
 
 const EVENT = { event_id: 'evt_1', event_type: 'enforcement', org_id: 'org_test', seq: 1 };
+
+const keeping = () => ({
+  records: new MemoryRecords(),
+  pepper: Buffer.from('0123456789abcdef0123456789abcdef'),
+});
 
 /** The doors on a trail that remembers what it was asked. */
 const openDesk = () => {
   const asked: { organizationId: string; filter?: HistoryFilter; user?: string }[] = [];
   const recorded: AuditFacts[] = [];
+  const kept = keeping();
   const doors = createHistoryDoors({
+    ...kept,
     audit: {
       history: async (organizationId, filter) => {
         asked.push({ organizationId, filter });
@@ -26,11 +34,11 @@ const openDesk = () => {
       confirm: async (facts) => void recorded.push(facts),
     },
   });
-  return { doors, asked, recorded };
+  return { doors, asked, recorded, records: kept.records };
 };
 
-const adminCall = (query: string): Call => {
-  const call = callWith({ query });
+const adminCall = (query: string, headers: Readonly<Record<string, string>> = {}): Call => {
+  const call = callWith({ query, headers });
   return { ...call, principal: { ...call.principal, kind: 'admin', projectId: null } };
 };
 
@@ -111,11 +119,53 @@ t.test('erasing a user takes an administrator, is on record, and does not name t
   );
 });
 
+t.test(
+  'D10 an erasure is done once per key and answered alike, and one that failed is not kept',
+  async (t) => {
+    const { doors, asked, recorded, records } = openDesk();
+    const key = { 'idempotency-key': 'erase-zoe' };
+    const first = await doors.erase(adminCall('user=zoe', key));
+    t.equal(first.headers?.['idempotent-replayed'], undefined);
+    const again = await doors.erase(adminCall('user=zoe', key));
+    t.strictSame(again.body, first.body);
+    t.equal(again.headers?.['idempotent-replayed'], 'true');
+    t.equal(asked.length, 1);
+    t.equal(recorded.length, 1, 'nor is it on record twice');
+    t.notMatch(records.dump(), 'user=zoe');
+    t.ok(
+      await doors.erase(adminCall('user=ann', key)).then(() => false, fault('idempotency_key_reuse')),
+      'another user is another request',
+    );
+
+    const parts = keeping();
+    const gone = (): Promise<never> => Promise.reject(new AuditUnavailable('it is not running'));
+    const failing = createHistoryDoors({ ...parts, audit: { history: gone, erase: gone, confirm: gone } });
+    t.ok(await failing.erase(adminCall('user=zoe', key)).then(() => false, fault('audit_unavailable')));
+    const audit = { history: gone, erase: async () => 1, confirm: async () => undefined };
+    const mended = createHistoryDoors({ ...parts, audit });
+    t.match(await mended.erase(adminCall('user=zoe', key)), { body: { erased: 1 } });
+  },
+);
+
+t.test('D10 an erasure that is done is answered, even where its answer cannot be kept', async (t) => {
+  const parts = keeping();
+  const erase = async (): Promise<number> => {
+    parts.records.down = true;
+    return 3;
+  };
+  const audit = { history: () => Promise.reject(new Error('unused')), erase, confirm: async () => undefined };
+  const doors = createHistoryDoors({ ...parts, audit });
+  t.match(await doors.erase(adminCall('user=zoe', { 'idempotency-key': 'k' })), { body: { erased: 3 } });
+});
+
 t.test('a trail that does not answer is a 503', async (t) => {
   const gone = (): Promise<never> => Promise.reject(new AuditUnavailable('it is not running'));
-  const doors = createHistoryDoors({ audit: { history: gone, erase: gone, confirm: gone } });
+  const doors = createHistoryDoors({ ...keeping(), audit: { history: gone, erase: gone, confirm: gone } });
   t.ok(await doors.list(adminCall('')).then(() => false, fault('audit_unavailable')));
   const broken = (): Promise<never> => Promise.reject(new Error('a bug'));
-  const others = createHistoryDoors({ audit: { history: broken, erase: broken, confirm: broken } });
+  const others = createHistoryDoors({
+    ...keeping(),
+    audit: { history: broken, erase: broken, confirm: broken },
+  });
   await t.rejects(others.list(adminCall('')), /a bug/);
 });

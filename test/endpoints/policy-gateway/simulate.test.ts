@@ -113,6 +113,27 @@ t.test('D20 persist appends an event and never writes the configuration', async 
   await t.rejects(full.simulate({ persist: true }), /no room/, 'an event that is lost is no success');
 });
 
+t.test('D10 a persisted simulation leaves one event per key; any other may be run again', async (t) => {
+  const desk = openDesk();
+  const headers = { 'idempotency-key': 'sim-1' };
+  const asked = { categories: ['hate'], persist: true };
+  const first = await desk.simulate(asked, { headers });
+  t.equal(first.headers?.['idempotent-replayed'], undefined);
+  await desk.save(gw);
+  const again = await desk.simulate(asked, { headers });
+  t.equal(again.headers?.['idempotent-replayed'], 'true');
+  t.strictSame(again.body, first.body, 'even where it would be decided otherwise by now');
+  t.equal(desk.recorded.length, 1);
+  await t.rejects(desk.simulate({ ...asked, categories: [] }, { headers }), {
+    code: 'idempotency_key_reuse',
+  });
+  await t.rejects(desk.save(gw, { headers }), { code: 'idempotency_key_reuse' }, 'of whatever door');
+
+  const dry = await desk.simulate({ ...asked, persist: false }, { headers });
+  t.equal(dry.headers?.['idempotent-replayed'], undefined);
+  t.match(dry.body, { decision: 'refuse' });
+});
+
 t.test('D11 what is wrong with a simulation is named', async (t) => {
   const desk = openDesk();
   const cases: Readonly<Record<string, unknown>> = {

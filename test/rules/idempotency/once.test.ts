@@ -1,7 +1,8 @@
 import t from 'tap';
 import { GatewayError } from '../../../src/core/errors.js';
 import { commitWith, type Also } from '../../../src/io/records/join.js';
-import { once, type Answer } from '../../../src/rules/idempotency/once.js';
+import { GLOBAL } from '../../../src/io/records/records.js';
+import { once, type Answer, type Attempt } from '../../../src/rules/idempotency/once.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { MemoryRecords } from '../../support/memory-records.js';
 
@@ -38,6 +39,57 @@ t.test('D10 the answer is kept with the change and replayed for a day', async (t
   clock.advance(24 * 60 * 60 * 1_000 + 1);
   t.equal((await once(parts, attempt, act)).replayed, false);
   t.equal(acts(), 3);
+});
+
+t.test('D10 a key is one key wherever its change is committed', async (t) => {
+  const { parts, actIn, acts } = setting();
+  const local: Attempt = attempt;
+  const global: Attempt = { ...attempt, partition: GLOBAL, request: ['POST', '/payments', {}] };
+  for (const [first, second] of [
+    [local, global],
+    [global, local],
+  ] as const) {
+    const key = `k${acts()}`;
+    const send = (one: Attempt, organizationId = 'org_a') =>
+      once(parts, { ...one, key, organizationId }, (also) => actIn(one.partition ?? organizationId, also));
+    t.equal((await send(first)).replayed, false);
+    await t.rejects(send(second), { code: 'idempotency_key_reuse', status: 409 });
+    t.equal((await send(first)).replayed, true);
+    t.equal((await send(second, 'org_b')).replayed, false, 'of one organization');
+  }
+  t.equal(acts(), 4);
+});
+
+t.test('D10 an answer that becomes whole after the commit is replayed whole', async (t) => {
+  const { records, parts, act } = setting();
+  const partly = (also: Also<Answer>) => act((answer) => also({ ...answer, body: null, provisional: true }));
+  const whole = { status: 200, body: { turn: 'whole' } };
+  await once(parts, attempt, async (keep, settle) => {
+    await partly(keep);
+    await t.rejects(once(parts, attempt, act), { code: 'idempotency_key_in_flight' }, 'not yet');
+    await settle(whole);
+  });
+  t.same(await once(parts, attempt, act), { replayed: true, answer: whole });
+
+  const other = { ...attempt, key: 'other' };
+  await once(parts, other, async (keep, settle) => {
+    await partly(keep);
+    records.down = true;
+    await settle(whole);
+    records.down = false;
+  });
+  t.same(
+    await once(parts, other, act),
+    { replayed: true, answer: { status: 200, body: null } },
+    'what was committed with the change stands where the rest is lost',
+  );
+
+  const plain = { ...attempt, key: 'plain' };
+  await once(parts, plain, async (keep, settle) => {
+    await act(keep);
+    await settle(whole);
+  });
+  t.notSame(await once(parts, plain, act), { replayed: true, answer: whole }, 'a whole answer is left alone');
 });
 
 t.test('D10 while one acts the other is told so, and a failure frees the key', async (t) => {
