@@ -190,7 +190,9 @@ const headerFault = (req: IncomingMessage): GatewayError | null => {
   const fault = checkHeaders(req);
   if (!fault) return null;
   const code = fault.kind === 'encoding' ? 'unsupported_content_encoding' : 'invalid_header';
-  return new GatewayError(code, fault.message, { param: fault.header });
+  // Whoever frames a request in two ways gets no second one through on the same connection.
+  const headers: Record<string, string> = fault.kind === 'encoding' ? {} : { connection: 'close' };
+  return new GatewayError(code, fault.message, { param: fault.header, headers });
 };
 
 interface Read {

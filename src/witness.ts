@@ -40,13 +40,15 @@ const isPlain = (judgement: Judgement | null): boolean =>
 export const createWitness = (parts: WitnessParts): Witness => {
   const { recorder, spikes, configOf, log } = parts;
 
-  const record = async (facts: AuditFacts): Promise<void> => {
+  /** Rejects only for an organization whose trail must be complete: it is not told of what is not on record. */
+  const record = async (facts: AuditFacts, config: GatewayConfig | null): Promise<void> => {
     try {
       await recorder.record(facts);
       parts.metrics.audit.recorded('ok');
     } catch (error) {
       parts.metrics.audit.recorded('lost');
       log.error({ err: error, request_id: facts.request_id }, 'an audit event was not recorded');
+      if (config?.org_controls.audit_logs) throw auditFull();
     }
   };
 
@@ -72,19 +74,13 @@ export const createWitness = (parts: WitnessParts): Witness => {
     if (judgement) count(judgement);
     if (judgement && config) noteJudgement(spikes, organizationId, config, judgement);
     if (parts.events === 'acted' && isPlain(judgement)) return;
-    await record(factsOf(trip, config, judgement, parts.clock));
+    await record(factsOf(trip, config, judgement, parts.clock), config);
   };
 
   return {
     async admits(organizationId) {
       if (recorder.open || !(await configOf(organizationId)).org_controls.audit_logs) return;
-      throw new GatewayError(
-        'audit_unavailable',
-        'The audit trail is full, and this organization requires it.',
-        {
-          retryAfterS: 30,
-        },
-      );
+      throw auditFull();
     },
     attend(lease, trip) {
       let told: Promise<void> | null = null;
@@ -94,8 +90,8 @@ export const createWitness = (parts: WitnessParts): Witness => {
           // Both are on their way at once: neither waits for the other's round trip.
           const settled = lease.settle(spent);
           told ??= conclude(trip);
-          await told;
-          return settled;
+          const [settlement] = await Promise.all([settled, told]);
+          return settlement;
         },
       };
     },
@@ -105,13 +101,14 @@ export const createWitness = (parts: WitnessParts): Witness => {
       const { principal } = trip.caller!;
       const config = await knownConfig(principal.organization.id);
       const worded = config ? reasonCodeOf(config, reason) : reason;
-      await record({
+      const facts = {
         ...factsOf(trip, config, null, parts.clock),
         ...refusal(worded),
         quota_subject: reason.startsWith('USER')
           ? (trip.policy.user ?? principal.keyId)
           : principal.projectId,
-      });
+      };
+      await record(facts, null);
       return new GatewayError(error.code, error.message.replace(reason, worded), {
         ...(error.retryAfterS !== null && { retryAfterS: error.retryAfterS }),
         headers: { ...headers, ...refusalHeaders(config, reason, parts.show) },
@@ -119,6 +116,11 @@ export const createWitness = (parts: WitnessParts): Witness => {
     },
   };
 };
+
+const auditFull = (): GatewayError =>
+  new GatewayError('audit_unavailable', 'The audit trail is full, and this organization requires it.', {
+    retryAfterS: 30,
+  });
 
 /** Where a quota says that it was one. */
 const REASON = 'x-policy-reason-code';

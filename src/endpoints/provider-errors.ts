@@ -50,8 +50,8 @@ export const asProviderError = (provider: string, thrown: unknown): unknown => {
 /** An error in the provider's own words, without the operator's secrets should it quote them. */
 export const concealIn = (thrown: unknown, { conceal }: Pick<Provider, 'conceal'>): unknown => {
   if (!(thrown instanceof GatewayError) || !conceal) return thrown;
-  const { code, message, status } = thrown;
-  return new GatewayError(code, conceal(message), { status });
+  const { code, message, status, retryAfterS } = thrown;
+  return new GatewayError(code, conceal(message), { status, ...(retryAfterS !== null && { retryAfterS }) });
 };
 
 const messageIn = (body: string): string | null => {

@@ -1,18 +1,23 @@
 const MASK = '***';
 /** Anything shorter would also stand where nobody meant it. */
 const SHORTEST = 8;
-const SECRET_HEADER = /auth|key|token|secret|cookie/i;
+const SECRET_NAME = /auth|key|token|secret|cookie|sig|password/i;
 
 export interface Secrets {
   readonly apiKey: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** Added to every address; a provider's error may quote the address. */
+  readonly query: Readonly<Record<string, string>>;
 }
 
 /** Takes the operator's credentials out of what a provider says, should it quote them. */
-export const createConcealer = ({ apiKey, headers }: Secrets): ((words: string) => string) => {
+export const createConcealer = ({ apiKey, headers, query }: Secrets): ((words: string) => string) => {
   const values = Object.entries(headers)
-    .filter(([name]) => SECRET_HEADER.test(name))
+    .filter(([name]) => SECRET_NAME.test(name))
     .flatMap(([, value]) => [value, value.replace(/^\w+ /, '')]);
-  const secrets = [...new Set([apiKey, ...values])].filter(({ length }) => length >= SHORTEST);
+  const queried = Object.entries(query)
+    .filter(([name]) => SECRET_NAME.test(name))
+    .flatMap(([, value]) => [value, encodeURIComponent(value)]);
+  const secrets = [...new Set([apiKey, ...values, ...queried])].filter(({ length }) => length >= SHORTEST);
   return (words) => secrets.reduce((left, secret) => left.replaceAll(secret, MASK), words);
 };

@@ -51,8 +51,13 @@ export const createRequestHeaders = ({ kind, apiKey, headers }: Identity): ((giv
   }
   own['accept-encoding'] = 'identity';
   const forwarded = FORWARDED[kind];
+  // Where the caller's own do not say otherwise, as on a passthrough: what we write ourselves is JSON.
+  const usual: Headers = {
+    'content-type': 'application/json',
+    ...(kind === 'anthropic' && { 'anthropic-version': '2023-06-01' }),
+  };
   return (given) => {
-    const sent: Headers = kind === 'anthropic' ? { 'anthropic-version': '2023-06-01' } : {};
+    const sent: Headers = { ...usual };
     for (const name of forwarded) {
       const value = given[name];
       if (value !== undefined) sent[name] = typeof value === 'string' ? value : value.join(', ');

@@ -1,12 +1,13 @@
-import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
+import type { ClientRequest, IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { createProxyServer } from 'http-proxy-3';
 import { tooLarge } from '../../core/errors.js';
 import type { Delivery } from '../../core/exchange.js';
 import { createAddress } from './address.js';
+import { createConcealer } from './conceal.js';
 import type { Timeouts } from './dispatch.js';
 import { asFault, timedOut, unreadable } from './faults.js';
 import { createRequestHeaders, tunnelHeaders, type Identity } from './headers.js';
-import { readRejection } from './rejection.js';
+import { readRejection, type UpstreamRejection } from './rejection.js';
 import { createTunnelAgent } from './tunnel-agent.js';
 import { TunnelRequest, type TunnelEvents } from './tunnel-request.js';
 
@@ -48,6 +49,7 @@ export type Moved = Pick<Tunnelled, 'status' | 'requestBytes' | 'responseBytes'>
 export const openTunnel = (options: TunnelOptions): Tunnel => {
   const { origin, target } = createAddress(options.baseUrl, options.query);
   const headersFor = createRequestHeaders(options);
+  const conceal = createConcealer(options);
   const proxy = createProxyServer<typeof TunnelRequest>({
     target: origin,
     agent: createTunnelAgent({ ...options, origin, connectMs: options.timeouts.connectMs }),
@@ -68,7 +70,8 @@ export const openTunnel = (options: TunnelOptions): Tunnel => {
       }
       const query = /\?.*/.exec(req.url ?? '')?.[0] ?? '';
       const seen = new TunnelRequest(req.socket);
-      const exchange = new TunnelExchange({ options, req, res, headers, ending, seen, resolve, reject });
+      const ends = { ending, resolve, reject };
+      const exchange = new TunnelExchange({ options, req, res, headers, seen, conceal, ...ends });
       proxy.web(seen.stand(req, target(options.path + query), headersFor(req.headers), exchange), res);
     });
 };
@@ -82,6 +85,7 @@ interface TunnelParts {
   readonly seen: TunnelRequest;
   readonly resolve: (tunnelled: Tunnelled) => void;
   readonly reject: (error: Error) => void;
+  readonly conceal: (words: string) => string;
 }
 
 export const CLIENT_LEFT = 499;
@@ -131,17 +135,18 @@ class TunnelExchange implements TunnelEvents {
     const status = answer.statusCode ?? 0;
     if (this.#over) return void answer.destroy();
     answer.on('error', (error) => this.failed(error));
-    if (!presentable(status)) {
-      void readRejection({ status, headers: answer.headers, body: answer }, Date.now()).then((rejection) =>
-        this.#fail(rejection),
+    if (!presentable(status) || status >= 400) {
+      const { headers } = answer;
+      const { conceal } = this.#parts;
+      void readRejection({ status, headers, body: answer }, Date.now(), conceal).then((rejection) =>
+        presentable(status) ? this.#refuse(rejection, headers) : this.#fail(rejection),
       );
       return;
     }
     this.#answer = answer;
     clearTimeout(this.#silence);
     this.#silence = setTimeout(() => this.#fail(timedOut('idle')), this.#parts.options.timeouts.idleMs);
-    const wait = status === 429 && answer.headers['retry-after'] === undefined && RETRY_AFTER;
-    res.writeHead(status, { ...tunnelHeaders(answer.headers), ...wait, ...this.#parts.headers });
+    res.writeHead(status, { ...tunnelHeaders(answer.headers), ...this.#parts.headers });
     const length = Number(answer.headers['content-length'] ?? NaN);
     let last: Buffer | undefined;
     answer.on('data', (chunk: Buffer) => {
@@ -158,6 +163,17 @@ class TunnelExchange implements TunnelEvents {
       clearTimeout(this.#silence);
       void this.#parts.ending(this.#moved()).then(() => res.end(last));
     });
+  }
+
+  /** What a provider says when it refuses may quote our credentials, so it is read before it is passed on. */
+  #refuse({ status, body }: UpstreamRejection, given: IncomingHttpHeaders): void {
+    if (this.#over) return;
+    const { res, headers, ending } = this.#parts;
+    const { 'content-length': _length, ...shown } = tunnelHeaders(given);
+    const wait = status === 429 && given['retry-after'] === undefined && RETRY_AFTER;
+    this.#responseBytes = Buffer.byteLength(body);
+    res.writeHead(status, { ...shown, ...wait, ...headers });
+    void ending(this.#moved()).then(() => res.end(body));
   }
 
   #moved(): Moved {

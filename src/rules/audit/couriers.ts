@@ -175,11 +175,6 @@ export class Couriers {
     return [...waiting.values()].reduce((sum, bytes) => sum + bytes, 0);
   }
 
-  sinksOf(organizationId: string): string[] {
-    const chain = this.#spool.chainOf(organizationId)?.chain;
-    return [...this.#rows.values()].filter((row) => row.chain === chain).map(({ sinkId }) => sinkId);
-  }
-
   /** Lets go of the sinks that were off for too long. */
   detach(): Detached[] {
     const detached: Detached[] = [];

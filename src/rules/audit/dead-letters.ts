@@ -2,6 +2,7 @@ import {
   appendFileSync,
   existsSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   renameSync,
   statSync,
@@ -40,11 +41,11 @@ export class DeadLetters {
     appendFileSync(file, lines.join(''), { mode: 0o600 });
   }
 
-  /** Leaves of matching events only their place in the chain. */
-  erase(sinkIds: readonly string[], matches: (json: string) => boolean): void {
-    const files = this.#folder === null ? [] : sinkIds.map((id) => this.#fileOf(id));
-    for (const file of files.flatMap((name) => [name, `${name}.old`]))
-      if (existsSync(file)) rewrite(file, matches);
+  /** Leaves of matching events only their place in the chain, also in the files of sinks that are gone. */
+  erase(matches: (json: string) => boolean): void {
+    if (this.#folder === null || !existsSync(this.#folder)) return;
+    for (const name of readdirSync(this.#folder))
+      if (/\.ndjson(\.old)?$/.test(name)) rewrite(join(this.#folder, name), matches);
   }
 
   #fileOf(sinkId: string): string {

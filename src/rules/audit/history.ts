@@ -16,6 +16,8 @@ export interface HistoryFilter {
   /** As `user_id` or as `policy_user`. */
   readonly user?: string;
   readonly requestId?: string;
+  /** Where events of several are looked through. */
+  readonly organizationId?: string;
   /** Milliseconds since 1970; both ends included. */
   readonly sinceMs?: number;
   readonly untilMs?: number;
@@ -146,6 +148,7 @@ export function matcherOf(filter: Omit<HistoryFilter, 'limit'>): (json: string) 
     project_id: filter.projectId,
     key_id: filter.keyId,
     request_id: filter.requestId,
+    org_id: filter.organizationId,
   }).filter((pair): pair is [string, string] => pair[1] !== undefined);
   const spellings = wanted.map(([field, value]) => `"${field}":${JSON.stringify(value)}`);
   const { user, sinceMs = -Infinity, untilMs = Infinity } = filter;

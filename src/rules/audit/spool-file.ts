@@ -50,9 +50,27 @@ export function openSpoolFile(folder: string, durability: Durability): OpenedSpo
   try {
     return open(file, durability);
   } catch (error) {
-    if (isDamage(error)) markDamaged(folder);
-    throw error;
+    const damage = asDamage(error, file);
+    if (damage) markDamaged(folder);
+    throw damage ?? error;
   }
+}
+
+/** A damaged page may also read as a page that is empty: then SQLite finds no fault, but its own check does. */
+function asDamage(error: unknown, file: string): unknown {
+  if (isDamage(error)) return error;
+  try {
+    const database = openDatabase(file);
+    try {
+      const [row] = database.prepare('PRAGMA quick_check(1)').all() as object[];
+      if (Object.values(row ?? {})[0] === 'ok') return null;
+    } finally {
+      database.close();
+    }
+  } catch (fault) {
+    if (!isDamage(fault)) return null;
+  }
+  return Object.assign(new Error('The spool is damaged.', { cause: error }), { errcode: SQLITE_CORRUPT });
 }
 
 /** SQLite gives its side files the mode of the main file, so that one is made first. */

@@ -72,7 +72,7 @@ export class Trail {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.#alarm = options.alarm ?? timeout;
-    this.#spool = new Spool(openSpoolFile(folder, options.durability), this.#clock);
+    this.#spool = openSpool(folder, options.durability, this.#clock);
     const cursors = new Cursors(this.#spool.database);
     this.#deadLetters = new DeadLetters(folder);
     const freeBytes = options.freeBytes ?? (() => freeBytesBelow(folder));
@@ -155,7 +155,7 @@ export class Trail {
 
   async erase(organizationId: string, user: string): Promise<number> {
     const count = await eraseEvents(this.#spool, organizationId, user);
-    this.#deadLetters.erase(this.#couriers.sinksOf(organizationId), matcherOf({ user }));
+    this.#deadLetters.erase(matcherOf({ user, organizationId }));
     return count;
   }
 
@@ -254,5 +254,17 @@ export class Trail {
     giveUp();
   }
 }
+
+/** A file that opens may still turn out to be damaged when its chains are read. */
+const openSpool = (folder: string, durability: Durability, clock: Clock): Spool => {
+  const opened = openSpoolFile(folder, durability);
+  try {
+    return new Spool(opened, clock);
+  } catch (error) {
+    opened.database.close();
+    if (isDamage(error) && folder !== MEMORY) markDamaged(folder);
+    throw error;
+  }
+};
 
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,9 +1,19 @@
-import { closeSync, openSync, readdirSync, statSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
 import { openDatabase } from '../../../src/io/records/sqlite.js';
 import { hashOf, seal, sorted, writeBody } from '../../../src/rules/audit/event.js';
+import { isDamage } from '../../../src/rules/audit/spool-file.js';
 import { verifyEvents } from './verify-events.js';
 import { entries, entry, eventsOf, facts, openTrail, ORG, said, sinkOf, until } from './desk.js';
 
@@ -272,6 +282,35 @@ t.test('a file that is no spool is set aside, and the new one begins by telling 
   ]);
   await trail.close(0);
 });
+
+t.test(
+  'whichever page is damaged, the trail opens: in what is left of the file, or in a new one',
+  async (t) => {
+    const pages = await (async () => {
+      const folder = t.testdir({ one: {} });
+      const { trail } = openTrail({ folder: join(folder, 'one') });
+      trail.record(entries(50));
+      await trail.close(0);
+      return readFileSync(join(folder, 'one', 'spool.db'));
+    })();
+    for (let page = 1; page < Math.min(12, pages.length / 4_096); page++) {
+      const folder = join(t.testdirName, `page-${page}`);
+      mkdirSync(folder);
+      const damaged = Buffer.from(pages);
+      damaged.fill(0, page * 4_096, (page + 1) * 4_096);
+      writeFileSync(join(folder, 'spool.db'), damaged);
+      let opened: ReturnType<typeof openTrail> | null = null;
+      for (let tries = 0; tries < 2 && opened === null; tries++)
+        try {
+          opened = openTrail({ folder });
+        } catch (error) {
+          t.ok(isDamage(error), `page ${page}: ${String(error)}`);
+        }
+      t.ok(opened?.trail.record(entries(1)), `page ${page}`);
+      await opened?.trail.close(0);
+    }
+  },
+);
 
 t.test('a spool of a newer version is refused, not set aside', async (t) => {
   const folder = t.testdir();

@@ -13,7 +13,7 @@ const freeRequest: FreeRequestOptions = {
 };
 
 const from = (clientAddress: string, header = 'true') =>
-  bearer('', { headers: { 'x-free-tier': header }, clientAddress });
+  bearer('', { rule: 'inference_or_free', headers: { 'x-free-tier': header }, clientAddress });
 
 for (const [store, open] of Object.entries(stores)) {
   t.test(`D34 an address has one free request; the second is 401 free_request_used (${store})`, async (t) => {

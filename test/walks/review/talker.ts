@@ -76,6 +76,8 @@ export const startTalker = async (): Promise<Talker> => {
   const answer = async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
     const format = formats[(req.url ?? '').replace(/\?.*$/s, '')]!;
     const body = await readText(req);
+    if (req.headers['content-type'] !== 'application/json')
+      throw new BadRequest('content-type: must be JSON');
     const json = JSON.parse(body) as Json;
     const asked = readers[format](json);
     seen.push({ format, body, asked, headers: req.headers });
