@@ -1,4 +1,5 @@
-import type { Dialect, InferenceRequest } from '../dialect.js';
+import { defaultFlags } from '../../core/upstream-flags.js';
+import type { Dialect, ForwardOptions, InferenceRequest, Json } from '../dialect.js';
 import { objectIn } from '../event.js';
 import { guarded } from '../guarded-track.js';
 import { RelayStage } from '../relay-stage.js';
@@ -12,16 +13,18 @@ import { readChatUsage } from './usage.js';
 const streamOptions = ({ stream, body }: InferenceRequest): object =>
   stream ? { stream_options: { ...objectIn(body, 'stream_options'), include_usage: true } } : {};
 
-/** Where a bound is set on the caller, it replaces a larger wish under whichever name that was given. */
-const tokenBound = ({ maxOutputTokens, body }: InferenceRequest, most: number | undefined): object =>
-  most === undefined
-    ? {}
-    : {
-        ['max_tokens' in body ? 'max_tokens' : 'max_completion_tokens']: Math.min(
-          maxOutputTokens ?? most,
-          most,
-        ),
-      };
+const BOUNDS = ['max_tokens', 'max_completion_tokens'] as const;
+
+/** Where a bound is set on the caller, it replaces larger wishes under every name, and several answers are one. */
+const tokenBound = ({ body }: InferenceRequest, { mostTokens: most, flags }: ForwardOptions): Json => {
+  if (most === undefined) return {};
+  const given = BOUNDS.filter((name) => typeof body[name] === 'number');
+  const names = given.length > 0 ? given : [flags?.maxTokensField ?? defaultFlags.maxTokensField];
+  return {
+    ...Object.fromEntries(names.map((name) => [name, Math.min(Number(body[name] ?? most), most)])),
+    ...(typeof body.n === 'number' && { n: 1 }),
+  };
+};
 
 /** OpenAI's Chat Completions format. */
 export const chatDialect: Dialect = {
@@ -32,7 +35,7 @@ export const chatDialect: Dialect = {
     body: JSON.stringify({
       ...request.body,
       model: options.upstreamModel,
-      ...tokenBound(request, options.mostTokens),
+      ...tokenBound(request, options),
       ...streamOptions(request),
     }),
     headers: {},
