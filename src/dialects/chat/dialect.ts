@@ -3,7 +3,7 @@ import type { Dialect, ForwardOptions, InferenceRequest, Json } from '../dialect
 import { objectIn } from '../event.js';
 import { guarded } from '../guarded-track.js';
 import { RelayStage } from '../relay-stage.js';
-import { notThisFormat, readWhole, sealWhole } from '../whole.js';
+import { notThisFormat, readWhole, sealWhole, usageOfWhole } from '../whole.js';
 import { ChatEar } from './ear.js';
 import { readChat } from './read.js';
 import { ChatTrack } from './relay.js';
@@ -40,17 +40,18 @@ export const chatDialect: Dialect = {
     }),
     headers: {},
   }),
-  inspect(answer) {
+  inspect(answer, estimatedInputTokens) {
     const body = readWhole(answer);
     if (!Array.isArray(body.choices)) throw notThisFormat('chat');
-    return { usage: readChatUsage(objectIn(body, 'usage')) };
+    const told = readChatUsage(objectIn(body, 'usage'));
+    return { usage: usageOfWhole('chat', body, told, estimatedInputTokens) };
   },
   seal: sealWhole,
   relay: (request, hooks, estimatedInputTokens) => {
     const { shownModel, guard } = hooks;
     const includeUsage = objectIn(request.body, 'stream_options').include_usage === true;
     const ear = (): ChatEar => new ChatEar({ shownModel, includeUsage });
-    const track = guarded(new ChatTrack(request, hooks), ear, guard, estimatedInputTokens);
-    return new RelayStage(track, hooks);
+    const track = new ChatTrack(request, hooks, estimatedInputTokens);
+    return new RelayStage(guarded(track, ear, guard), hooks);
   },
 };
