@@ -8,11 +8,10 @@ import type {
   MeteredStage,
   RelayHooks,
 } from './dialect.js';
-import type { Guard } from './guard.js';
 import { messagesDialect } from './messages/dialect.js';
 import { responsesDialect } from './responses/dialect.js';
 import { translateStream } from './translate-stream.js';
-import { guardWhole, translateWhole, type WholeAnswer } from './translate-whole.js';
+import { guardWhole, translateWhole, type AnswerOptions, type WholeAnswer } from './translate-whole.js';
 import { withoutForeignReasoning } from './translate/foreign-reasoning.js';
 import { adaptBody } from './translate/same-format.js';
 import { translateRequest } from './translate/translate.js';
@@ -20,15 +19,6 @@ import { translateRequest } from './translate/translate.js';
 export interface Crossed extends Forwarded {
   /** Hints the upstream's format cannot carry, by name (D42). */
   readonly dropped: readonly string[];
-}
-
-export interface AnswerOptions {
-  /** The model name the client asked for, where it differs from the upstream's. */
-  readonly shownModel: string | null;
-  /** Charged where the upstream does not tell its input tokens. */
-  readonly estimatedInputTokens: number;
-  /** Reads the answer before it leaves; null = nobody does. */
-  readonly guard: Guard | null;
 }
 
 /** How a client of one format reaches an upstream of another, or of its own. */
@@ -55,7 +45,7 @@ const within = (dialect: Dialect): Bridge => ({
     const { body, dropped } = adaptBody(dialect.name, own, options.flags);
     return { ...dialect.forward({ ...request, body }, options), dropped };
   },
-  whole: (answer, request, { guard, shownModel }) => guardWhole(dialect, answer, request, guard, shownModel),
+  whole: (answer, request, options) => guardWhole(dialect, answer, request, options),
   stream: (request, hooks, estimatedInputTokens) => dialect.relay(request, hooks, estimatedInputTokens),
 });
 

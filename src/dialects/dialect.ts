@@ -83,8 +83,8 @@ export interface Dialect {
   read(body: unknown): InferenceRequest;
   /** The request as bytes for an upstream of this same format. */
   forward(request: InferenceRequest, options: ForwardOptions): Forwarded;
-  /** Usage and output of a whole (non-stream) answer; throws when it is no answer of this format. */
-  inspect(answer: Buffer): { readonly usage: Usage };
+  /** Usage of a whole (non-stream) answer, told or estimated; throws when it is no answer of this format. */
+  inspect(answer: Buffer, estimatedInputTokens: number): { readonly usage: Usage };
   /** The whole answer with the credit fields added, every other byte as it came. */
   seal(answer: Buffer, fields: CreditFields, shownModel: string | null): Buffer;
   /** A stream of this format towards a client of this format: original bytes, but for the events that must change. */

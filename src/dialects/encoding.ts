@@ -18,9 +18,15 @@ export interface EncodeOptions {
 
 const isErrorCode = (code: string): code is ErrorCode => Object.hasOwn(errorTable, code);
 
+/** Failures that pass, of which a client is told how long to wait; an answer cannot say it as a header does. */
+const PASSING: readonly string[] = ['provider_rate_limited', 'provider_overloaded', 'provider_unavailable'];
+const WAIT_S = 5;
+
 /** What an error event says, as the one error that may reach a client. */
 export const errorOf = ({ code, message }: InferenceEvent & { type: 'error' }): GatewayError =>
-  new GatewayError(isErrorCode(code) ? code : 'provider_error', message);
+  new GatewayError(isErrorCode(code) ? code : 'provider_error', message, {
+    ...(PASSING.includes(code) && { retryAfterS: WAIT_S }),
+  });
 
 /** Clients run tools only when told so, and wait for calls that never came: the reason follows what was sent. */
 export const settleReason = (reason: FinishReason, calledTools: boolean): FinishReason => {

@@ -24,25 +24,20 @@ class GuardedTrack implements Track {
   readonly #ear: Ear;
   readonly #guard: Guard;
   readonly #hold: Hold<Held>;
-  readonly #estimatedInputTokens: number;
   #begun = false;
   #ended = false;
   #edited = false;
   #refusing = false;
 
-  constructor(track: Track, ear: Ear, guard: Guard, estimatedInputTokens: number) {
+  constructor(track: Track, ear: Ear, guard: Guard) {
     this.#track = track;
     this.#ear = ear;
     this.#guard = guard;
     this.#hold = new Hold(guard);
-    this.#estimatedInputTokens = estimatedInputTokens;
   }
 
-  /** Formats that tell their input only at the end never tell that of an answer that was stopped. */
   get usage(): Usage {
-    const { usage } = this.#track;
-    const told = usage.input + usage.cacheRead + usage.cacheWrite > 0;
-    return this.#refusing && !told ? { ...usage, input: this.#estimatedInputTokens } : usage;
+    return this.#track.usage;
   }
 
   get closable(): boolean {
@@ -127,9 +122,5 @@ class GuardedTrack implements Track {
 }
 
 /** The track as it is where nobody reads the answer. */
-export const guarded = (
-  track: Track,
-  ear: () => Ear,
-  guard: Guard | null,
-  estimatedInputTokens: number,
-): Track => (guard ? new GuardedTrack(track, ear(), guard, estimatedInputTokens) : track);
+export const guarded = (track: Track, ear: () => Ear, guard: Guard | null): Track =>
+  guard ? new GuardedTrack(track, ear(), guard) : track;

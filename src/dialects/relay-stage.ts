@@ -13,7 +13,10 @@ export type Standing = 'open' | 'complete' | 'failed';
 
 /** One format's knowledge of one answer under way. `take` passes most frames on and holds the ending back for `close`. */
 export interface Track {
-  /** Usage known so far; as long as the upstream has not told its final count, at least a token for each delta seen. */
+  /**
+   * Usage known so far. As long as the upstream has not told them, an estimate stands for its input and at least a
+   * token for each delta seen for its output.
+   */
   readonly usage: Usage;
   /** All that is missing is a formal end, so that a stream that stops here may be completed. */
   readonly closable: boolean;

@@ -4,7 +4,7 @@ import { noUsage, type Usage } from '../core/usage.js';
 import { settleReason } from './encoding.js';
 import { unreadable } from './event.js';
 import { JsonEnd } from './json-end.js';
-import { atLeast } from './tokens.js';
+import { orEstimated } from './tokens.js';
 
 export interface TellOptions {
   /** The name shown for the model, where it is not the upstream's own. */
@@ -13,6 +13,8 @@ export interface TellOptions {
   readonly fallbackModel?: string;
   /** Counts as the input of an answer whose upstream never told its usage. */
   readonly estimatedInputTokens?: number;
+  /** Counts what a whole answer says, where its upstream did not; a stream is counted by its deltas. */
+  readonly countOutput?: () => number;
   /** Called with the usage known so far, whenever the upstream tells of it. */
   readonly learn?: (usage: Usage) => void;
 }
@@ -60,7 +62,7 @@ export class Teller {
   #started = false;
   #called = false;
   #usage: Usage = noUsage;
-  #usageTold = false;
+  #outputTold = false;
   #deltas = 0;
 
   constructor(hear: (event: InferenceEvent) => void, options: TellOptions = {}) {
@@ -79,10 +81,9 @@ export class Teller {
 
   /** Usage known so far; as long as the upstream has not told its final count, at least a token for each delta. */
   get usage(): Usage {
-    if (this.#usageTold) return this.#usage;
-    const usage = atLeast(this.#usage, this.#deltas);
-    const estimate = this.#options.estimatedInputTokens ?? 0;
-    return usage.input + usage.cacheRead + usage.cacheWrite > 0 ? usage : { ...usage, input: estimate };
+    const { estimatedInputTokens = 0, countOutput } = this.#options;
+    const counted = this.#outputTold ? 0 : Math.max(this.#deltas, countOutput?.() ?? 0);
+    return orEstimated(this.#usage, estimatedInputTokens, counted);
   }
 
   /** Only the first start counts: ids and models may change on the way. */
@@ -97,8 +98,8 @@ export class Teller {
   /** `final` = the upstream's own count of its output, not a first guess. */
   learn(usage: Usage, final: boolean): void {
     this.#usage = usage;
-    this.#usageTold ||= final;
-    this.#options.learn?.(usage);
+    this.#outputTold ||= final && usage.output > 0;
+    this.#options.learn?.(this.usage);
   }
 
   /** A call is told of at once, written text with its first piece. */

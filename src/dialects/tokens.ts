@@ -1,5 +1,6 @@
 import type { Usage } from '../core/usage.js';
 import type { Json } from './dialect.js';
+import type { Said } from './guard.js';
 
 /** A token count as an upstream wrote it; 0 for anything that is none. */
 export const tokensIn = (json: Json, key: string): number => {
@@ -22,6 +23,18 @@ export const usageOfPrompt = ({ prompt, cacheRead, cacheWrite, output, reasoning
   return { input: cached > prompt ? prompt : prompt - cached, cacheRead, cacheWrite, output, reasoning };
 };
 
-/** For answers whose upstream did not tell their usage: a delta is a token at least. */
-export const atLeast = (usage: Usage, output: number): Usage =>
-  usage.output >= output ? usage : { ...usage, output };
+const BYTES_PER_TOKEN = 4;
+
+/** Tokens of text that nobody counted; one at least where something was said. */
+export const tokensSaid = (said: readonly Said[]): number =>
+  Math.ceil(said.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0) / BYTES_PER_TOKEN);
+
+/**
+ * Usage with an estimate of what the upstream did not tell: all of its input, and an output of so many tokens at least.
+ * No answer is made of nothing, so an input of 0 tells nothing.
+ */
+export const orEstimated = (usage: Usage, input: number, leastOutput: number): Usage => ({
+  ...usage,
+  input: usage.input + usage.cacheRead + usage.cacheWrite > 0 ? usage.input : input,
+  output: Math.max(usage.output, leastOutput),
+});

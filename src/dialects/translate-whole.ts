@@ -7,6 +7,7 @@ import { setTexts } from './ear.js';
 import type { EncodeOptions } from './encoding.js';
 import type { Channel, Guard, Said, Stop } from './guard.js';
 import { Hold } from './hold.js';
+import { tokensSaid } from './tokens.js';
 import { readWhole } from './whole.js';
 
 /** A whole answer as it is about to leave. */
@@ -23,15 +24,23 @@ const sealed =
   (fields: CreditFields): Buffer =>
     Buffer.from(JSON.stringify({ ...body, ...fields }));
 
+export interface AnswerOptions {
+  /** The model name the client asked for, where it differs from the upstream's. */
+  readonly shownModel: string | null;
+  /** Charged where the upstream does not tell its input tokens. */
+  readonly estimatedInputTokens: number;
+  /** Reads the answer before it leaves; null = nobody does. */
+  readonly guard: Guard | null;
+}
+
 /** A whole answer of the client's own format: its bytes, unless the guard changes or stops it. */
 export const guardWhole = async (
   dialect: Dialect,
   answer: Buffer,
   request: InferenceRequest,
-  guard: Guard | null,
-  shownModel: string | null,
+  { guard, shownModel, estimatedInputTokens }: AnswerOptions,
 ): Promise<WholeAnswer> => {
-  const { usage } = dialect.inspect(answer);
+  const { usage } = dialect.inspect(answer, estimatedInputTokens);
   const asItCame = {
     usage,
     stop: null,
@@ -82,12 +91,14 @@ export const translateWhole = async (
   options: TranslateWholeOptions = {},
 ): Promise<WholeAnswer> => {
   const events: InferenceEvent[] = [];
+  const given = readWhole(answer);
   const decoder = new decoders[from]((event) => events.push(tagProof(event, from)), {
     shownModel: options.shownModel ?? null,
     fallbackModel: request.model,
     estimatedInputTokens: options.estimatedInputTokens ?? 0,
+    countOutput: () => tokensSaid(answerTexts[from](given)),
   });
-  if (decoder.takeWhole(readWhole(answer)) === 'complete') decoder.finish();
+  if (decoder.takeWhole(given) === 'complete') decoder.finish();
   const { usage } = decoder;
   const { events: told, stop } = options.guard
     ? await guardEvents(events, options.guard)

@@ -52,7 +52,7 @@ for (const name of Object.keys(answers) as DialectName[]) {
   const reasoning = name === 'messages' ? 0 : 3;
 
   t.test(`${name}: the usage of a whole answer counts each token once`, async (t) => {
-    t.same(dialects[name].inspect(answer).usage, {
+    t.same(dialects[name].inspect(answer, 50).usage, {
       input: 4,
       cacheRead: 100,
       cacheWrite: 20,
@@ -74,12 +74,12 @@ for (const name of Object.keys(answers) as DialectName[]) {
 
   for (const wrong of ['', '<html>', '[]', 'null', '"x"', '{}', '{"error":{"message":"no"}}', '{"id":'])
     t.test(`${name}: ${wrong || 'nothing'} is no answer`, async (t) => {
-      t.throws(() => dialects[name].inspect(Buffer.from(wrong)), { code: 'provider_error', status: 502 });
+      t.throws(() => dialects[name].inspect(Buffer.from(wrong), 50), { code: 'provider_error', status: 502 });
     });
 }
 
-t.test('an answer without usage has none', async (t) => {
-  const none = { input: 0, cacheRead: 0, cacheWrite: 0, output: 0, reasoning: 0 };
+t.test('limits 3: an answer without usage costs an estimate of what was asked and said', async (t) => {
+  const said = { messages: 5, chat: 1, responses: 0 };
   for (const name of Object.keys(answers) as DialectName[]) {
     for (const usage of [
       undefined,
@@ -88,14 +88,20 @@ t.test('an answer without usage has none', async (t) => {
       { input_tokens: -4, output_tokens: 'x', prompt_tokens: null },
     ]) {
       const answer = Buffer.from(JSON.stringify({ ...answers[name], usage }));
-      t.same(dialects[name].inspect(answer).usage, none);
+      t.same(dialects[name].inspect(answer, 50).usage, {
+        input: 50,
+        cacheRead: 0,
+        cacheWrite: 0,
+        output: said[name],
+        reasoning: 0,
+      });
     }
   }
 });
 
 t.test('cached tokens that exceed the prompt are not a part of it', async (t) => {
   const usage = { prompt_tokens: 10, completion_tokens: 1, prompt_tokens_details: { cached_tokens: 50 } };
-  t.match(dialects.chat.inspect(Buffer.from(JSON.stringify({ choices: [], usage }))).usage, {
+  t.match(dialects.chat.inspect(Buffer.from(JSON.stringify({ choices: [], usage })), 0).usage, {
     input: 10,
     cacheRead: 50,
   });

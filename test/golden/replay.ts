@@ -56,6 +56,7 @@ export interface ReplayOptions {
   readonly shownModel?: string | null;
   readonly guard?: Guard | null;
   readonly fault?: unknown;
+  readonly estimatedInputTokens?: number;
   readonly settle?: () => Promise<CreditFields>;
 }
 
@@ -86,7 +87,8 @@ export const replay = async (
     truncated: () => truncated++,
   };
   const body = { model: 'm', messages: [{ role: 'user', content: 'hi' }], stream: true, ...options.request };
-  const stage = dialects[dialect].relay(dialects[dialect].read(body), hooks, 0);
+  const { estimatedInputTokens = 0 } = options;
+  const stage = dialects[dialect].relay(dialects[dialect].read(body), hooks, estimatedInputTokens);
   const pieces: Buffer[] = [];
   const keep = (bytes: Buffer | null): void => {
     if (bytes) pieces.push(Buffer.from(bytes));

@@ -7,7 +7,7 @@ import type { Splice } from '../../io/sse/splice.js';
 import type { CreditFields, InferenceRequest, Json, RelayHooks } from '../dialect.js';
 import { DONE, isObject, objectIn, readEvent, unreadable } from '../event.js';
 import type { Standing, Track } from '../relay-stage.js';
-import { atLeast } from '../tokens.js';
+import { orEstimated } from '../tokens.js';
 import { errorIn, finishedIn, hasToken, objectsIn } from './chunk.js';
 import { ShownModel } from './shown-model.js';
 import { readChatUsage } from './usage.js';
@@ -21,6 +21,7 @@ const USAGE = 'usage":';
  */
 export class ChatTrack implements Track {
   readonly #hooks: RelayHooks;
+  readonly #estimatedInputTokens: number;
   readonly #model: ShownModel;
   readonly #usageAsked: boolean;
   readonly #choices: number;
@@ -30,21 +31,22 @@ export class ChatTrack implements Track {
   readonly #errorKey = new Seeker('rror":');
   readonly #finished = new Set<unknown>();
   #usage: Usage = noUsage;
-  #usageTold = false;
+  #outputTold = false;
   #deltas = 0;
   #first: Json | null = null;
   readonly #finishing: Frame[] = [];
   #usageChunk: Frame | null = null;
 
-  constructor(request: InferenceRequest, hooks: RelayHooks) {
+  constructor(request: InferenceRequest, hooks: RelayHooks, estimatedInputTokens: number) {
     this.#hooks = hooks;
+    this.#estimatedInputTokens = estimatedInputTokens;
     this.#model = new ShownModel(hooks.shownModel);
     this.#usageAsked = objectIn(request.body, 'stream_options').include_usage === true;
     this.#choices = typeof request.body.n === 'number' ? request.body.n : 1;
   }
 
   get usage(): Usage {
-    return atLeast(this.#usage, this.#usageTold ? 0 : this.#deltas);
+    return orEstimated(this.#usage, this.#estimatedInputTokens, this.#outputTold ? 0 : this.#deltas);
   }
 
   get closable(): boolean {
@@ -126,8 +128,8 @@ export class ChatTrack implements Track {
 
   #learn(usage: Json): void {
     this.#usage = readChatUsage(usage);
-    this.#usageTold = true;
-    this.#hooks.usage(this.#usage);
+    this.#outputTold = this.#usage.output > 0;
+    this.#hooks.usage(this.usage);
   }
 
   /** For an answer that the upstream called done without giving a reason. */

@@ -7,6 +7,7 @@ import { isObject, objectIn, unreadable } from '../event.js';
 import { FormatDecoder } from '../format-decoder.js';
 import type { Standing } from '../relay-stage.js';
 import { Strand } from '../teller.js';
+import { tokensIn } from '../tokens.js';
 import { notThisFormat } from '../whole.js';
 import { mergeMessagesUsage } from './usage.js';
 
@@ -190,7 +191,7 @@ export class MessagesDecoder extends FormatDecoder {
   }
 
   #end(ending: Json, usage: Json | null): void {
-    if (usage) this.#learn(usage, true);
+    if (usage) this.#learn(usage, tokensIn(usage, 'output_tokens') > 0);
     if (typeof ending.stop_sequence === 'string') this.#stopSequence = ending.stop_sequence;
     const { explanation } = objectIn(ending, 'stop_details');
     if (typeof explanation === 'string' && explanation !== '') this.#explanation = explanation;

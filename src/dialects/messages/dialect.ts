@@ -3,7 +3,7 @@ import type { Dialect } from '../dialect.js';
 import { objectIn } from '../event.js';
 import { guarded } from '../guarded-track.js';
 import { RelayStage } from '../relay-stage.js';
-import { notThisFormat, readWhole, sealWhole } from '../whole.js';
+import { notThisFormat, readWhole, sealWhole, usageOfWhole } from '../whole.js';
 import { forwardMessages } from './forward.js';
 import { MessagesEar } from './ear.js';
 import { readMessages } from './read.js';
@@ -16,15 +16,16 @@ export const messagesDialect: Dialect = {
   upstreamPath: '/v1/messages',
   read: readMessages,
   forward: forwardMessages,
-  inspect(answer) {
+  inspect(answer, estimatedInputTokens) {
     const body = readWhole(answer);
     if (body.type !== 'message' || !Array.isArray(body.content)) throw notThisFormat('messages');
-    return { usage: mergeMessagesUsage(noUsage, objectIn(body, 'usage')) };
+    const told = mergeMessagesUsage(noUsage, objectIn(body, 'usage'));
+    return { usage: usageOfWhole('messages', body, told, estimatedInputTokens) };
   },
   seal: sealWhole,
   relay: (_request, hooks, estimatedInputTokens) =>
     new RelayStage(
-      guarded(new MessagesTrack(hooks), () => new MessagesEar(), hooks.guard, estimatedInputTokens),
+      guarded(new MessagesTrack(hooks, estimatedInputTokens), () => new MessagesEar(), hooks.guard),
       hooks,
     ),
 };

@@ -40,13 +40,12 @@ const keepsAll = (edit: unknown): boolean =>
   edit.type === 'clear_thinking_20251015' &&
   (edit.keep === 'all' || (isObject(edit.keep) && edit.keep.type === 'all'));
 
-/** Whether the edits only say to remove nothing: then they are consumed here (D41). */
-const removesNothing = (management: unknown): boolean =>
-  isObject(management) && Array.isArray(management.edits) && management.edits.every(keepsAll);
-
+/** Edits that say to remove nothing are consumed here (D41). */
 const withoutIdleEdits = (body: Json): Json => {
-  const { context_management, ...rest } = body;
-  return removesNothing(context_management) ? rest : body;
+  const { context_management: management, ...rest } = body;
+  if (!isObject(management) || !Array.isArray(management.edits)) return body;
+  const edits = (management.edits as unknown[]).filter((edit) => !keepsAll(edit));
+  return edits.length === 0 ? rest : { ...body, context_management: { ...management, edits } };
 };
 
 export const readMessages = (input: unknown): InferenceRequest => {

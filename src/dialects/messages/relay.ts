@@ -6,7 +6,7 @@ import type { Splice } from '../../io/sse/splice.js';
 import type { CreditFields, Json, RelayHooks } from '../dialect.js';
 import { eventType, isFiller, isObject, objectIn, readEvent, unreadable } from '../event.js';
 import type { Standing, Track } from '../relay-stage.js';
-import { atLeast } from '../tokens.js';
+import { orEstimated, tokensIn } from '../tokens.js';
 import { mergeMessagesUsage } from './usage.js';
 
 const [C, D, E, LF] = [0x63, 0x64, 0x65, 0x0a];
@@ -24,20 +24,22 @@ export const isContentDelta = ({ view, start }: Frame): boolean =>
 /** An answer of /v1/messages on its way: all passes as it came but message_start (the shown model) and message_delta. */
 export class MessagesTrack implements Track {
   readonly #hooks: RelayHooks;
+  readonly #estimatedInputTokens: number;
   #usage: Usage = noUsage;
   #started = false;
-  #usageTold = false;
+  #outputTold = false;
   #deltas = 0;
   /** Clients take the last message_delta they see for the whole ending, so all of them leave as one. */
   #ending: Json | null = null;
   #stop: Frame | null = null;
 
-  constructor(hooks: RelayHooks) {
+  constructor(hooks: RelayHooks, estimatedInputTokens: number) {
     this.#hooks = hooks;
+    this.#estimatedInputTokens = estimatedInputTokens;
   }
 
   get usage(): Usage {
-    return atLeast(this.#usage, this.#usageTold ? 0 : this.#deltas);
+    return orEstimated(this.#usage, this.#estimatedInputTokens, this.#outputTold ? 0 : this.#deltas);
   }
 
   get closable(): boolean {
@@ -121,8 +123,8 @@ export class MessagesTrack implements Track {
 
   #hold(event: Json): void {
     this.#demandStart();
+    this.#outputTold ||= tokensIn(objectIn(event, 'usage'), 'output_tokens') > 0;
     this.#learn(objectIn(event, 'usage'));
-    this.#usageTold ||= isObject(event.usage);
     const before = this.#ending ?? {};
     this.#ending = {
       ...before,
@@ -137,9 +139,8 @@ export class MessagesTrack implements Track {
   }
 
   #learn(usage: Json): void {
-    const merged = mergeMessagesUsage(this.#usage, usage);
-    this.#usage = merged;
-    this.#hooks.usage(merged);
+    this.#usage = mergeMessagesUsage(this.#usage, usage);
+    this.#hooks.usage(this.usage);
   }
 
   #demandStart(): void {

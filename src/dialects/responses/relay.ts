@@ -6,7 +6,7 @@ import type { Splice } from '../../io/sse/splice.js';
 import type { CreditFields, Json, RelayHooks } from '../dialect.js';
 import { eventType, isFiller, isObject, objectIn, readEvent, unreadable } from '../event.js';
 import type { Standing, Track } from '../relay-stage.js';
-import { atLeast } from '../tokens.js';
+import { orEstimated } from '../tokens.js';
 import { readResponsesUsage } from './usage.js';
 
 const [D, E, R, T, LF] = [0x64, 0x65, 0x72, 0x74, 0x0a];
@@ -26,19 +26,21 @@ const isTextDelta = ({ view, start }: Frame): boolean =>
 /** An answer of /v1/responses on its way: all passes as it came but the terminal event and what shows the model. */
 export class ResponsesTrack implements Track {
   readonly #hooks: RelayHooks;
+  readonly #estimatedInputTokens: number;
   readonly closable = false; // Only a terminal event carries the whole response.
   #usage: Usage = noUsage;
-  #usageTold = false;
+  #outputTold = false;
   #deltas = 0;
   #last: Frame | null = null;
   #terminal: { readonly name: string | null; readonly event: Json } | null = null;
 
-  constructor(hooks: RelayHooks) {
+  constructor(hooks: RelayHooks, estimatedInputTokens: number) {
     this.#hooks = hooks;
+    this.#estimatedInputTokens = estimatedInputTokens;
   }
 
   get usage(): Usage {
-    return atLeast(this.#usage, this.#usageTold ? 0 : this.#deltas);
+    return orEstimated(this.#usage, this.#estimatedInputTokens, this.#outputTold ? 0 : this.#deltas);
   }
 
   take(frame: Frame, out: Splice): Standing {
@@ -116,8 +118,8 @@ export class ResponsesTrack implements Track {
     this.#terminal = { name: frame.event, event };
     if (!isObject(event.response.usage)) return;
     this.#usage = readResponsesUsage(event.response.usage);
-    this.#usageTold = true;
-    this.#hooks.usage(this.#usage);
+    this.#outputTold = this.#usage.output > 0;
+    this.#hooks.usage(this.usage);
   }
 
   #withShownModel(response: Json): Json {

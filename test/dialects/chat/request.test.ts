@@ -1,5 +1,6 @@
 import t from 'tap';
 import { chatDialect } from '../../../src/dialects/chat/dialect.js';
+import type { ForwardOptions } from '../../../src/dialects/dialect.js';
 
 const valid = { model: 'gpt-x', messages: [{ role: 'user', content: 'hi' }] };
 
@@ -50,12 +51,13 @@ t.test('chat: D35 unknown fields pass, own fields are taken out', async (t) => {
   t.same(chatDialect.read({ ...body, flagged_categories: ['sexual'] }).body, body);
 });
 
-const forward = (body: object): unknown =>
+const forward = (body: object, options: Partial<ForwardOptions> = {}): unknown =>
   JSON.parse(
     chatDialect.forward(chatDialect.read({ ...valid, ...body }), {
       upstreamModel: 'up',
       clientHeaders: { 'anthropic-beta': 'x' },
       defaultMaxTokens: 5,
+      ...options,
     }).body,
   );
 
@@ -64,4 +66,29 @@ t.test('chat: a stream is always asked for its usage', async (t) => {
   t.match(forward({ stream: true, stream_options: { include_usage: false, include_obfuscation: false } }), {
     stream_options: { include_usage: true, include_obfuscation: false },
   });
+});
+
+t.test('D34 chat: a bound on the caller holds under every name, and for all answers together', async (t) => {
+  const cases: readonly [body: object, sent: object][] = [
+    [{}, { max_completion_tokens: 16 }],
+    [{ max_tokens: 5 }, { max_tokens: 5 }],
+    [{ max_tokens: 99 }, { max_tokens: 16 }],
+    [
+      { max_tokens: 5, max_completion_tokens: 100_000 },
+      { max_tokens: 5, max_completion_tokens: 16 },
+    ],
+    [
+      { max_tokens: 100_000, max_completion_tokens: 5 },
+      { max_tokens: 16, max_completion_tokens: 5 },
+    ],
+    [{ n: 100 }, { max_completion_tokens: 16, n: 1 }],
+  ];
+  for (const [body, sent] of cases)
+    t.same(forward(body, { mostTokens: 16 }), { ...valid, model: 'up', ...sent });
+  t.match(
+    forward({}, { mostTokens: 16, flags: { maxTokensField: 'max_tokens' } }),
+    { max_tokens: 16 },
+    'as this upstream calls it',
+  );
+  t.match(forward({ n: 100, max_tokens: 99 }), { n: 100, max_tokens: 99 }, 'no bound, no change');
 });

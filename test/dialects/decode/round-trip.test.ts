@@ -169,6 +169,16 @@ const expected = (format: DialectName, events: readonly InferenceEvent[]): Told 
   return { ...fit, reason, blocks: fit.blocks.filter(hasContent) };
 };
 
+/** An output of 0 tells nothing: what is said is counted instead. */
+const uncounted = (events: readonly InferenceEvent[], ...both: [Told, Told]): [Told, Told] => {
+  if (gather(events).usage.output > 0) return both;
+  const [read, wanted] = both;
+  return [
+    { ...read, usage: { ...read.usage, output: 0 } },
+    { ...wanted, usage: { ...wanted.usage, output: 0 } },
+  ];
+};
+
 /** Any answer, with calls that have ids and proper arguments, comments, and reasons for a refusal. */
 const answers = (format: DialectName): fc.Arbitrary<InferenceEvent[]> =>
   fc.tuple(anyAnswer, fc.boolean(), fc.boolean()).map(([events, comments, explains]) => {
@@ -215,7 +225,7 @@ for (const format of formats) {
           const bytes = Buffer.from(events.map((event) => encoder.push(event)).join(''));
           const read = readStream(format, cutInto(bytes, lengths));
           assert.ok(read.complete);
-          assert.deepEqual(gather(read.events), expected(format, events));
+          assert.deepEqual(...uncounted(events, gather(read.events), expected(format, events)));
           const again = encoders[format]();
           const twice = readStream(format, [
             Buffer.from(read.events.map((event) => again.push(event)).join('')),
@@ -243,8 +253,9 @@ for (const format of formats) {
             text: block.kind === 'tool' ? (JSON.parse(texts.join('') || '{}') as unknown) : texts.join(''),
           })),
         });
-        const told = expected(format, events);
-        assert.deepEqual(flat(gather(read)), flat({ ...told, usage: gather(events).usage }));
+        const told = { ...expected(format, events), usage: gather(events).usage };
+        const [got, wanted] = uncounted(events, gather(read), told);
+        assert.deepEqual(flat(got), flat(wanted));
       }),
       { numRuns: 300 },
     );

@@ -87,8 +87,10 @@ t.test('D41 edits that remove nothing are consumed, others stay', async (t) => {
   const idleToo = { type: 'clear_thinking_20251015', keep: { type: 'all' } };
   const acting = { type: 'clear_thinking_20251015', keep: { type: 'thinking_turns', value: 1 } };
   t.notOk('context_management' in messagesDialect.read(edits(idle, idleToo)).body);
-  for (const body of [edits(acting), edits(idle, acting), edits({ type: 'clear_tool_uses_20250919' })])
-    t.same(messagesDialect.read(body).body, body);
+  const clearing = { type: 'clear_tool_uses_20250919' };
+  for (const body of [edits(acting), edits(clearing)]) t.same(messagesDialect.read(body).body, body);
+  t.same(messagesDialect.read(edits(idle, clearing)).body, edits(clearing));
+  t.same(messagesDialect.read(edits(acting, idleToo)).body, edits(acting));
 });
 
 const forward = (body: object, headers: Record<string, string> = {}) => {
