@@ -2,10 +2,13 @@ import type { Usage } from '../core/usage.js';
 import type { Json } from './dialect.js';
 import type { Said } from './guard.js';
 
+/** Beyond any model: whoever says more has not counted, and nobody is to be charged for it. */
+const MOST_TOKENS = 100_000_000;
+
 /** A token count as an upstream wrote it; 0 for anything that is none. */
 export const tokensIn = (json: Json, key: string): number => {
   const value = json[key];
-  return typeof value === 'number' && Number.isFinite(value) && value > 0 ? Math.trunc(value) : 0;
+  return typeof value === 'number' && value > 0 && value <= MOST_TOKENS ? Math.trunc(value) : 0;
 };
 
 interface Counted {

@@ -1,7 +1,15 @@
 import t from 'tap';
 import type { ConfigInput } from '../../src/config/schema.js';
 import { jsonAnswer } from '../support/fake-provider.js';
-import { ADMIN_KEY, APP_KEY, frontProvider, runGateway, until, type Running } from '../support/gateway.js';
+import {
+  ADMIN_KEY,
+  APP_KEY,
+  frontProvider,
+  runGateway,
+  until,
+  UPSTREAM_KEY,
+  type Running,
+} from '../support/gateway.js';
 import { simulated } from '../support/inference.js';
 
 const passthrough = [{ path: '/v1/embeddings', unmoderated: true }];
@@ -215,4 +223,50 @@ t.test('7 a path that cannot be read gets the error of its family', async (t) =>
     t.equal(response.status, 400, path);
     t.match(await response.json(), shape, path);
   }
+});
+
+t.test(
+  'D42 what a provider quotes when it refuses shows neither our key nor what is in its address',
+  async (t) => {
+    const inQuery = 'query-secret-of-the-operator';
+    const quoted = jsonAnswer(400, { error: { message: `Bad ${UPSTREAM_KEY} at /x?api-key=${inQuery}` } });
+    const { post } = await frontProvider(t, 'openai_chat', quoted, {
+      provider: { passthrough, query: { 'api-key': inQuery } },
+    });
+    for (const [path, body] of [
+      ['/v1/chat/completions', { model: 'm', messages: [{ role: 'user', content: 'Hi' }] }],
+      ['/v1/embeddings', { input: 'Hi' }],
+    ] as const) {
+      const response = await post(path, body);
+      t.equal(response.status, 400, path);
+      const words = await response.text();
+      t.match(words, /Bad \*\*\*/, path);
+      t.notMatch(words, UPSTREAM_KEY, path);
+      t.notMatch(words, inQuery, path);
+    }
+  },
+);
+
+t.test('4.13 a provider that makes up its token counts breaks no account', async (t) => {
+  const answer = {
+    id: 'chatcmpl-1',
+    object: 'chat.completion',
+    created: 1,
+    model: 'm',
+    choices: [
+      { index: 0, message: { role: 'assistant', content: 'Four words and more.' }, finish_reason: 'stop' },
+    ],
+    usage: { prompt_tokens: 10, completion_tokens: 1e308, total_tokens: 1e308 },
+  };
+  const { post, call, upstream } = await frontProvider(t, 'openai_chat', jsonAnswer(200, answer));
+  const ask = () => post('/v1/chat/completions', { model: 'm', messages: [{ role: 'user', content: 'Hi' }] });
+  const first = await ask();
+  t.equal(first.status, 200);
+  const { estimated_credits_used: used } = await readJson(first);
+  t.ok(Number(used) < 1_000, `${String(used)} credits`);
+  t.equal((await ask()).status, 200, 'and the next one is served');
+  const usage = await call('GET', '/v1/organization/usage');
+  t.equal(usage.status, 200);
+  await usage.arrayBuffer();
+  t.equal(upstream.requests[0]!.headers['content-type'], 'application/json');
 });

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import type { HistoryFilter } from '../../../src/rules/audit/history.js';
@@ -108,4 +108,24 @@ t.test('erasing a user leaves the place of each event, and the chain verifies', 
     }
     t.notOk(bytes.includes('canary'), `nothing is left in ${file}`);
   }
+});
+
+t.test('D28 erasing a user reaches the dead letters of sinks that are gone', async (t) => {
+  const folder = t.testdir();
+  const { trail, sink } = openTrail({ folder });
+  await trail.setSinks([sinkOf(), sinkOf('other', { organizationId: 'org_b' })]);
+  sink().answer = () => ({ kind: 'poison', reason: 'HTTP 400' });
+  sink('other').answer = () => ({ kind: 'poison', reason: 'HTTP 400' });
+  trail.record([entry({ user_id: 'zoe' }), entry({ org_id: 'org_b', user_id: 'zoe' })]);
+  const letters = (id: string): string => {
+    const file = join(folder, 'dead-letters', `${id}.ndjson`);
+    return existsSync(file) ? readFileSync(file, 'utf8') : '';
+  };
+  await until(() => letters('sink_1') !== '' && letters('other') !== '');
+  await trail.setSinks([]);
+  await trail.erase(ORG, 'zoe');
+  t.match(letters('sink_1'), /"erased":true/);
+  t.notMatch(letters('sink_1'), /zoe/);
+  t.match(letters('other'), /zoe/, 'of that organization alone');
+  await trail.close(0);
 });
