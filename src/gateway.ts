@@ -164,6 +164,8 @@ const open = async (config: Config, { log, version }: GatewayOptions, opened: Op
           current.serveOperations(req, res),
         );
   if (operations) opened.add(() => operations.close());
+  if (config.telemetry.tracing.otlp_endpoint !== '')
+    log.warn({ what: 'telemetry.tracing' }, 'this version does not trace: the setting has no effect');
   const main = await listen({ host, port, tls: tlsFiles(config), refuse, log }, (req, res) =>
     current.serveApi(req, res),
   );

@@ -190,13 +190,17 @@ export const telemetry = v.strictObject({
   tracing: setting(
     'OpenTelemetry.',
     v.strictObject({
-      otlp_endpoint: setting('OTLP/HTTP collector; empty = no tracing.', optionalAddress, ''),
+      otlp_endpoint: setting(
+        'OTLP/HTTP collector; empty = no tracing. Not acted on in this version.',
+        optionalAddress,
+        '',
+      ),
     }),
     {},
   ),
 });
 
 export const webConsole = v.strictObject({
-  enabled: setting('Whether the web console is served.', v.boolean(), true),
+  enabled: setting('Whether the web console is served; this version has none.', v.boolean(), true),
   path: setting('Where.', urlPath, '/console'),
 });
