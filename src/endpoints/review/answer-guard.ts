@@ -75,10 +75,9 @@ export const createAnswerGuard = (parts: GuardParts): Guard => {
   const question = (): void => {
     const { ask } = parts;
     if (!ask || stop || pending) return;
-    const asked = [...watches.values()].flatMap((watch) => {
-      const text = watch.takeQuestion();
-      return text === null ? [] : [{ watch, text }];
-    });
+    const asked = [...watches.values()].flatMap((watch) =>
+      watch.takeQuestions().map((text) => ({ watch, text })),
+    );
     if (asked.length === 0) return;
     pending = Promise.all(asked.map(({ text }) => ask(text))).then((opinions) => {
       pending = null;

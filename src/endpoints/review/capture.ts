@@ -94,8 +94,13 @@ class Excerpts {
   /** One, or none where there is no room. */
   take(text: string): readonly string[] {
     if (text === '') return [];
+    if (this.#room === 0) {
+      this.omitted += text.length;
+      return [];
+    }
     const head = maskHead(text.slice(0, this.#room + MARGIN_CHARS), this.#room, this.#redactor);
-    this.#room -= head.length;
+    // Once there is no room for all of a text there is none: however many follow, they cost nothing.
+    this.#room = head.length < text.length ? 0 : this.#room - head.length;
     this.omitted += text.length - head.length;
     return head.length === 0 ? [] : [head.text];
   }

@@ -5,6 +5,7 @@ import { SUSPICION, type Engine, type Follower } from '../../rules/moderation/en
 import type { Redactor, RedactFollower } from '../../text/redact.js';
 import type { TermFollower } from '../../text/terms.js';
 import type { Collected } from './collected.js';
+import { decoded, isEscaped } from './json-strings.js';
 import { maskArguments } from './mask.js';
 import { Runs } from './runs.js';
 import { masksData, reached, stoppers, type Scene } from './scene.js';
@@ -65,6 +66,8 @@ export class ChannelWatch {
   /** A call whole, for its arguments are masked as the JSON they are. */
   #call = '';
   #callFrom = -1;
+  /** The call once more, by what it says: escapes hide words from whoever reads its spelling. */
+  #decoded: ChannelWatch | null = null;
 
   constructor(kind: BlockKind, parts: WatchParts) {
     const { scene, engine, context, redactor } = parts;
@@ -113,14 +116,17 @@ export class ChannelWatch {
     this.#evaluate();
     this.#look();
     this.#gather();
-    if (this.kind === 'tool') this.#maskCall();
+    if (this.kind !== 'tool') return;
+    this.#decode();
+    this.#maskCall();
   }
 
   /** How many characters may leave as far as this channel knows. */
   get safe(): number {
     const { mode, holdChars, asksOthers } = this.#parts;
     const data = this.#masks ? (this.#data?.safe ?? this.#length) : this.#length;
-    if (mode === 'async') return data;
+    if (mode === 'async') return this.kind === 'tool' && this.#masks && !this.#closed ? 0 : data;
+    if (this.#decoded && this.#decoded.safe < this.#decoded.length) return 0;
     if (this.#closed) return asksOthers ? this.#answered : this.#length;
     if (mode === 'buffer' || this.kind === 'tool') return 0;
     let safe = Math.min(data, this.#terms?.safe ?? this.#length, this.#classified());
@@ -138,19 +144,21 @@ export class ChannelWatch {
     return this.#edits.splice(0);
   }
 
-  /** Text that others are to be asked about by now; null = none. */
-  takeQuestion(): string | null {
+  /** Texts that others are to be asked about by now. */
+  takeQuestions(): readonly string[] {
     const { mode, holdChars } = this.#parts;
+    const inner = this.#decoded?.takeQuestions() ?? [];
     const due = this.#closed || (mode !== 'buffer' && this.#length - this.#asked >= holdChars);
-    if (!due || this.#asked === this.#length) return null;
+    if (!due || this.#asked === this.#length) return inner;
     const text = this.#unasked;
     this.#asked = this.#length;
     this.#unasked = text.slice(-holdChars);
-    return text;
+    return [text, ...inner];
   }
 
   answered(): void {
     this.#answered = this.#asked;
+    this.#decoded?.answered();
   }
 
   /** Adaptive: text flows until it looks suspicious, then it waits for its verdict. */
@@ -194,6 +202,15 @@ export class ChannelWatch {
       tokens: Math.ceil(this.#length / 4),
     } as const;
     this.#parts.collected.policies(policies.evaluate(subject, piece));
+  }
+
+  #decode(): void {
+    if (!isEscaped(this.#call)) return;
+    const text = decoded(this.#call);
+    this.#decoded = new ChannelWatch('text', { ...this.#parts, mode: 'buffer', redactor: null });
+    for (let from = 0; from < text.length; from += OVERLAP_CHARS)
+      this.#decoded.write(text.slice(from, from + OVERLAP_CHARS), false);
+    this.#decoded.close();
   }
 
   #maskCall(): void {

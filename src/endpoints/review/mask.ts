@@ -1,8 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
 import { applyEdits, type Edit, type Redactor } from '../../text/redact.js';
+import { isEscaped, speltIn } from './json-strings.js';
+import type { Turns } from './turns.js';
 
 /** Characters read at a stretch; then others have their turn. */
 const SLICE = 16_384;
+/** No value is shorter. */
+const LEAST_VALUE = 5;
 
 /** A text masked, and the kind of each value that was. */
 export interface Masked {
@@ -18,6 +22,7 @@ const maskedBy = (text: string, edits: readonly Edit[]): Masked => ({
 
 /** Without holding up the loop, however long the text is. */
 export const maskSlowly = async (text: string, redactor: Redactor): Promise<Masked> => {
+  if (text.length < LEAST_VALUE) return { text, kinds: [] };
   const follower = redactor.follow();
   for (let from = 0; from < text.length; from += SLICE) {
     if (from > 0) await setImmediate();
@@ -46,38 +51,74 @@ export const maskHead = (
 };
 
 const maskNow = (text: string, redactor: Redactor): Masked => {
+  if (text.length < LEAST_VALUE) return { text, kinds: [] };
   const follower = redactor.follow();
   follower.write(text);
   follower.end();
   return maskedBy(text, follower.takeEdits());
 };
 
-const maskIn = (value: unknown, mask: (text: string) => string): unknown => {
-  if (typeof value === 'string') return mask(value);
-  if (Array.isArray(value)) return value.map((each) => maskIn(each, mask));
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, maskIn(member, mask)]));
+const isJson = (text: string): boolean => {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 };
 
-/** A call's arguments with their strings masked; as they are where nothing is found, as text where they are no JSON. */
+/**
+ * Gives each text of a call's arguments and takes what stands there from now on; the rest stays as it is spelt. Where
+ * they are no JSON, or only the beginning of it, the whole is a text too: the last one.
+ */
+function* respell(text: string): Generator<string, string, string> {
+  const isWhole = isJson(text);
+  let result = '';
+  let at = 0;
+  for (const spelt of isWhole || isEscaped(text) ? speltIn(text) : []) {
+    const { from, to } = spelt;
+    // In what is no JSON only escapes need to be undone: the rest is found as it stands.
+    if (!isWhole && (spelt.kind === 'number' || !text.slice(from, to).includes('\\'))) continue;
+    const given = yield spelt.text;
+    if (given === spelt.text) continue;
+    const spelling = JSON.stringify(given);
+    result += text.slice(at, from) + (spelt.isOpen && !isWhole ? spelling.slice(0, -1) : spelling);
+    at = to;
+  }
+  result += text.slice(at);
+  return isWhole ? result : yield result;
+}
+
+/** A call's arguments with their strings, keys and numbers masked. */
 export const maskArguments = (
   text: string,
   redactor: Redactor,
   found: (kind: string) => void = () => undefined,
 ): string => {
-  const seen = { changed: false };
-  const mask = (given: string): string => {
-    const { text: masked, kinds } = maskNow(given, redactor);
-    for (const kind of kinds) found(kind);
-    seen.changed ||= masked !== given;
-    return masked;
-  };
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return mask(text);
+  const texts = respell(text);
+  let step = texts.next();
+  while (!step.done) {
+    const masked = maskNow(step.value, redactor);
+    for (const kind of masked.kinds) found(kind);
+    step = texts.next(masked.text);
   }
-  const masked = maskIn(value, mask);
-  return seen.changed ? JSON.stringify(masked) : text;
+  return step.value;
+};
+
+/** Without holding up the loop, however many there are. */
+export const maskArgumentsSlowly = async (
+  text: string,
+  redactor: Redactor,
+  turns: Turns,
+): Promise<Masked> => {
+  const kinds: string[] = [];
+  const texts = respell(text);
+  let step = texts.next();
+  while (!step.done) {
+    if (turns.isOver) await turns.next();
+    const masked = await maskSlowly(step.value, redactor);
+    for (const kind of masked.kinds) kinds.push(kind);
+    step = texts.next(masked.text);
+  }
+  return { text: step.value, kinds };
 };
