@@ -42,7 +42,13 @@ export const otherTexts = (
     if (Array.isArray(each)) each.forEach((one, i) => look(one, under, [...at, i], isFree));
     else if (isObject(each))
       for (const [key, member] of Object.entries(each))
-        look(member, key, [...at, key], isFree || (FREE.has(key) && typeof member === 'object'));
+        look(
+          member,
+          key,
+          [...at, key],
+          // A document's own text stands where others have bytes.
+          isFree || (FREE.has(key) && typeof member === 'object') || (key === 'data' && each.type === 'text'),
+        );
     else if (typeof each === 'string' && each !== '' && (isFree || treatmentOf(under, each) === 'read'))
       said.push({ channel: channelOf(at), text: each, path: at });
   };

@@ -31,8 +31,9 @@ const roleOf = ({ role }: Json): Role =>
   (typeof role === 'string' && Object.hasOwn(roles, role) && roles[role]) || 'user';
 
 /** Whose text stands in a block or an item, by what it is; null = its surroundings say so. */
-const roleByType = ({ type }: Json): Role | null => {
-  if (typeof type !== 'string') return null;
+const roleByType = ({ type, role }: Json): Role | null => {
+  // Who says that a user speaks cannot unsay it, for the allowlist is about users.
+  if (typeof type !== 'string' || typeof role === 'string') return null;
   if (/_(output|result)$/.test(type)) return type === 'search_result' ? null : 'tool';
   return /_(call|use|list_tools|approval_request)$|^(reasoning|thinking|compaction)/.test(type)
     ? 'assistant'
