@@ -5,6 +5,7 @@ import { Frame } from '../io/sse/frame.js';
 import type { CreditFields, Json } from './dialect.js';
 import { isObject, readEvent } from './event.js';
 import type { Channel, Guard, Said, Stop } from './guard.js';
+import { treatmentOf } from './places.js';
 
 /** What one frame says. */
 export interface Heard {
@@ -93,16 +94,31 @@ const REPEATED: Readonly<Record<string, BlockKind>> = {
   logs: 'text',
 };
 
-const maskIn = (value: unknown, guard: Guard): unknown => {
-  if (Array.isArray(value)) return value.map((each) => maskIn(each, guard));
+/** The client's own words, and what it asked for, which was masked on its way there. */
+const ECHOED = new Set([
+  'metadata',
+  'user',
+  'safety_identifier',
+  'prompt_cache_key',
+  'tools',
+  'instructions',
+]);
+
+const kindUnder = (key: string, text: string): BlockKind | null => {
+  const { [key]: kind } = REPEATED;
+  return kind ?? (treatmentOf(key, text) === 'read' ? 'text' : null);
+};
+
+const maskIn = (value: unknown, guard: Guard, under = ''): unknown => {
+  if (typeof value === 'string') {
+    const kind = kindUnder(under, value);
+    return kind ? guard.mask(kind, value) : value;
+  }
+  if (Array.isArray(value)) return value.map((each) => maskIn(each, guard, under));
   if (!isObject(value)) return value;
-  const members = Object.entries(value).map(([key, member]) => {
-    const { [key]: kind } = REPEATED;
-    return [
-      key,
-      kind && typeof member === 'string' ? guard.mask(kind, member) : maskIn(member, guard),
-    ] as const;
-  });
+  const members = Object.entries(value).map(
+    ([key, member]) => [key, ECHOED.has(key) ? member : maskIn(member, guard, key)] as const,
+  );
   const masked: Json = Object.fromEntries(members);
   const changed = members.some(([key, member]) => typeof member === 'string' && member !== value[key]);
   return changed ? unlikely(masked) : masked;

@@ -1,75 +1,23 @@
 import type { DialectName, Json } from './dialect.js';
 import { isObject } from './event.js';
+import { BETWEEN, fixedTexts, FREE, treatmentOf } from './places.js';
+import { schema } from './schema-texts.js';
+import { list, member, text, type Role, type Visit, type Walk } from './walk-json.js';
 
-export type Role = 'system' | 'user' | 'assistant' | 'tool';
+export type { Role, Visit };
 
-/** Sees one text of a request and gives what stands there from now on: the same, or another. */
-export type Visit = (text: string, role: Role, at: string) => string;
-
-type Walk = (value: unknown, role: Role, at: string, visit: Visit) => unknown;
-
-const member = (json: Json, key: string, walk: Walk, role: Role, at: string, visit: Visit): Json => {
-  const before = json[key];
-  if (before === undefined) return json;
-  const after = walk(before, role, at === '' ? key : `${at}.${key}`, visit);
-  return after === before ? json : { ...json, [key]: after };
-};
-
-const list =
-  (walk: Walk): Walk =>
-  (value, role, at, visit) => {
-    if (!Array.isArray(value)) return value;
-    const before: readonly unknown[] = value;
-    const after = before.map((each, i) => walk(each, role, `${at}.${i}`, visit));
-    return after.some((each, i) => each !== before[i]) ? after : before;
-  };
-
-const text: Walk = (value, role, at, visit) =>
-  typeof value === 'string' && value !== '' ? visit(value, role, at) : value;
-
-/** Every string inside, whatever its place: arguments of calls, schemas' descriptions. */
+/** Every string inside, whatever its place, and numbers that are long enough to be somebody's: arguments of calls. */
 const strings: Walk = (value, role, at, visit) => {
   if (typeof value === 'string') return text(value, role, at, visit);
+  if (typeof value === 'number' && Math.abs(value) >= LONG_NUMBER) {
+    const told = visit(String(value), role, at);
+    return told === String(value) ? value : told;
+  }
   if (Array.isArray(value)) return list(strings)(value, role, at, visit);
   if (!isObject(value)) return value;
   return Object.keys(value).reduce<Json>((json, key) => member(json, key, strings, role, at, visit), value);
 };
-
-const either =
-  (item: Walk): Walk =>
-  (value, role, at, visit) =>
-    typeof value === 'string' ? text(value, role, at, visit) : list(item)(value, role, at, visit);
-
-const members =
-  (parts: Readonly<Record<string, Walk>>): Walk =>
-  (value, role, at, visit) =>
-    isObject(value)
-      ? Object.keys(parts).reduce<Json>((json, key) => member(json, key, parts[key]!, role, at, visit), value)
-      : value;
-
-/** Content blocks of every format: what a block may hold as text stands under one of these. */
-const block: Walk = (value, role, at, visit) =>
-  isObject(value)
-    ? members({
-        text,
-        thinking: text,
-        refusal: text,
-        input: strings,
-        title: text,
-        context: text,
-        content: either(block),
-        source: members({ data: plainData(value), content: either(block) }),
-      })(value, value.type === 'tool_result' ? 'tool' : role, at, visit)
-    : value;
-
-/** A document's own text; bytes in base64 are none. */
-const plainData = ({ source }: Json): Walk =>
-  isObject(source) && source.type === 'text' ? text : (value) => value;
-
-const call = members({
-  function: members({ name: text, arguments: text }),
-  custom: members({ input: text }),
-});
+const LONG_NUMBER = 100_000_000;
 
 const roles: Readonly<Record<string, Role>> = {
   system: 'system',
@@ -79,70 +27,108 @@ const roles: Readonly<Record<string, Role>> = {
   function: 'tool',
 };
 
-const roleOf = ({ role }: Json): Role => (typeof role === 'string' && roles[role]) || 'user';
+const roleOf = ({ role }: Json): Role =>
+  (typeof role === 'string' && Object.hasOwn(roles, role) && roles[role]) || 'user';
 
-const message: Walk = (value, _role, at, visit) =>
+/** Whose text stands in a block or an item, by what it is; null = its surroundings say so. */
+const roleByType = ({ type, role }: Json): Role | null => {
+  // Who says that a user speaks cannot unsay it, for the allowlist is about users.
+  if (typeof type !== 'string' || typeof role === 'string') return null;
+  if (/_(output|result)$/.test(type)) return type === 'search_result' ? null : 'tool';
+  return /_(call|use|list_tools|approval_request)$|^(reasoning|thinking|compaction)/.test(type)
+    ? 'assistant'
+    : null;
+};
+
+/** All of a block, an item or whatever else a format may hold: known or not, its strings are text. */
+const anything: Walk = (value, role, at, visit) => {
+  if (Array.isArray(value)) return list(anything)(value, role, at, visit);
+  if (!isObject(value)) return text(value, role, at, visit);
+  const own = roleByType(value) ?? role;
+  return Object.keys(value).reduce<Json>((json, key) => {
+    const { [key]: held } = value;
+    if (typeof held === 'string')
+      return isText(value, key, held) ? member(json, key, text, own, at, visit) : json;
+    if (FREE.has(key)) return member(json, key, strings, own, at, visit);
+    return member(json, key, Array.isArray(held) ? under(key) : anything, own, at, visit);
+  }, value);
+};
+
+/** A list's strings are what its key says they are. */
+const under =
+  (key: string): Walk =>
+  (value, role, at, visit) =>
+    list((each, _role, place) =>
+      typeof each === 'string' && treatmentOf(key, each) !== 'read'
+        ? each
+        : anything(each, role, place, visit),
+    )(value, role, at, visit);
+
+/** A document's own text stands where others have bytes. */
+const isText = (json: Json, key: string, held: string): boolean =>
+  (key === 'data' && json.type === 'text') ||
+  (key === 'name' && isSpeaker(json)) ||
+  treatmentOf(key, held) === 'read';
+
+/** Who speaks may be named; the name of a tool is that of its calls. */
+const isSpeaker = ({ role, type }: Json): boolean =>
+  type === undefined && typeof role === 'string' && roleOf({ role }) !== 'tool';
+
+/** What cannot be changed comes first and in one: it is nobody's turn to speak. */
+const structure: Walk = (value, role, at, visit) => {
+  const fixed = fixedTexts(value);
+  if (fixed.length > 0) visit(fixed.join(BETWEEN), role === 'user' ? 'tool' : role, at);
+  return anything(value, role, at, visit);
+};
+
+/** A turn of a conversation, in any format. */
+const turn: Walk = (value, _role, at, visit) =>
   isObject(value)
-    ? members({
-        content: either(block),
-        refusal: text,
-        reasoning_content: text,
-        tool_calls: list(call),
-        function_call: members({ arguments: text }),
-      })(value, roleOf(value), at, visit)
+    ? structure(value, roleByType(value) ?? roleOf(value), at, visit)
+    : structure(value, 'user', at, visit);
+
+const turns: Walk = (value, role, at, visit) =>
+  Array.isArray(value) ? list(turn)(value, role, at, visit) : turn(value, role, at, visit);
+
+/** Not for the model: who asks, how it is counted, and where. */
+const ASIDE = new Set([
+  ...['model', 'metadata', 'user', 'safety_identifier', 'prompt_cache_key', 'mcp_servers', 'service_tier'],
+  ...['reasoning', 'thinking', 'stream_options', 'logit_bias', 'audio', 'include', 'modalities', 'betas'],
+  ...['provider', 'models', 'transforms', 'stop', 'stop_sequences', 'context_management', 'truncation'],
+]);
+
+const walks: Readonly<Record<string, Walk>> = {
+  system: structure,
+  messages: turns,
+  input: turns,
+  instructions: structure,
+  prediction: structure,
+  prompt: structure,
+  tools: list(schema),
+  functions: list(schema),
+};
+
+/** What is not named here is a schema or like one; a mere word is an option. */
+const option: Walk = (value, role, at, visit) =>
+  typeof value === 'string' && /^[\w.:-]{0,128}$/.test(value) ? value : schema(value, role, at, visit);
+
+const body: Walk = (value, role, at, visit) =>
+  isObject(value)
+    ? inOrder(Object.keys(value)).reduce<Json>(
+        (json, key) =>
+          ASIDE.has(key)
+            ? json
+            : member(json, key, (Object.hasOwn(walks, key) && walks[key]) || option, role, at, visit),
+        value,
+      )
     : value;
 
-const itemRoles: Readonly<Record<string, Role>> = {
-  function_call: 'assistant',
-  custom_tool_call: 'assistant',
-  reasoning: 'assistant',
-  function_call_output: 'tool',
-  custom_tool_call_output: 'tool',
-};
-
-const item: Walk = (value, _role, at, visit) => {
-  if (!isObject(value)) return value;
-  const role = (typeof value.type === 'string' && itemRoles[value.type]) || roleOf(value);
-  return members({
-    content: either(block),
-    summary: list(block),
-    arguments: text,
-    input: text,
-    output: either(block),
-    text,
-    code: text,
-    outputs: strings,
-  })(value, role, at, visit);
-};
-
-/** Descriptions at any depth: of a tool, and of all that its schema names. */
-const described: Walk = (value, role, at, visit) => {
-  if (Array.isArray(value)) return list(described)(value, role, at, visit);
-  if (!isObject(value)) return value;
-  return Object.keys(value).reduce<Json>(
-    (json, key) => member(json, key, key === 'description' ? textOrDeeper : described, role, at, visit),
-    value,
-  );
-};
-/** A schema may have a property of this very name. */
-const textOrDeeper: Walk = (value, role, at, visit) =>
-  typeof value === 'string' ? text(value, role, at, visit) : described(value, role, at, visit);
-
-const walks: Readonly<Record<DialectName, Walk>> = {
-  messages: members({ system: either(block), messages: list(message), tools: described }),
-  chat: members({
-    messages: list(message),
-    tools: described,
-    functions: described,
-    prediction: members({ content: either(block) }),
-  }),
-  responses: members({
-    instructions: text,
-    prompt: members({ variables: strings }),
-    input: either(item),
-    tools: described,
-  }),
-};
+/** The application's own words first, then the conversation, then what is there for it, in whatever order they came. */
+const ORDER = ['system', 'instructions', 'prompt', 'messages', 'input'];
+const inOrder = (keys: readonly string[]): readonly string[] => [
+  ...ORDER.filter((key) => keys.includes(key)),
+  ...keys.filter((key) => !ORDER.includes(key)),
+];
 
 /** The first role is that of text which says nothing of its own: a bare `input` is the user's. */
 const firstRoles: Readonly<Record<DialectName, Role>> = {
@@ -152,12 +138,13 @@ const firstRoles: Readonly<Record<DialectName, Role>> = {
 };
 
 /** Shows every text of a request, in its order; gives the body with what was changed, the very same where nothing was. */
-export const mapRequestTexts = (dialect: DialectName, body: Json, visit: Visit): Json =>
-  walks[dialect](body, firstRoles[dialect], '', (given, role, at) =>
-    visit(given, isToldByApplication(at) ? 'system' : role, at),
+export const mapRequestTexts = (dialect: DialectName, json: Json, visit: Visit): Json =>
+  body(json, firstRoles[dialect], '', (given, role, at) =>
+    visit(given, isTalk(at) ? role : 'system', at),
   ) as Json;
 
-const isToldByApplication = (at: string): boolean => at === 'instructions' || at.startsWith('tools.');
+/** Everything else is told by the application. */
+const isTalk = (at: string): boolean => /^(messages|input|prompt|prediction)(\.|$)/.test(at);
 
 /** The request with an instruction of the gateway's own, behind what the application says to the model. */
 export const instruct = (dialect: DialectName, body: Json, instruction: string): Json => {

@@ -1,6 +1,7 @@
 import type { BlockKind } from '../../core/events.js';
 import { frame as encode, frameText } from '../../io/sse/encode.js';
 import type { Frame } from '../../io/sse/frame.js';
+import { CHAT_SOURCES, chatOthers, otherTexts, without } from '../answer-texts.js';
 import { argumentsText, textIn } from '../decoding.js';
 import type { Json } from '../dialect.js';
 import { silence, type Ear, type Heard, type Place, type Refusal } from '../ear.js';
@@ -17,6 +18,9 @@ const WRITTEN: readonly (readonly [key: string, kind: BlockKind])[] = [
   ['refusal', 'refusal'],
 ];
 
+/** Lists of parts are read where they are written. */
+const LISTS = ['content', 'reasoning', 'reasoning_content', 'refusal'];
+
 type Path = readonly (string | number)[];
 
 export interface ChatEarOptions {
@@ -31,6 +35,7 @@ export class ChatEar implements Ear {
   readonly #channels = new Map<string, Channel>();
   readonly #under = new Set<unknown>();
   #first: Frame | null = null;
+  #sources = 0;
 
   constructor(options: ChatEarOptions) {
     this.#options = options;
@@ -55,12 +60,19 @@ export class ChatEar implements Ear {
     const chunk = readEvent(frame);
     if (errorIn(frame.event, chunk)) return { ...silence, last: true };
     const choices = objectsIn(chunk.choices);
-    const said = choices.flatMap((choice, i) => this.#choice(choice, i));
+    const sources = CHAT_SOURCES.flatMap((key) =>
+      otherTexts(chunk[key], [key], () => ({ kind: 'text', id: `source:${this.#sources++}` })),
+    );
+    const said = [...choices.flatMap((choice, i) => this.#choice(choice, i)), ...sources];
     for (const { index } of choices) this.#under.add(index ?? 0);
     const finished = finishedIn(choices);
     for (const index of finished) this.#under.delete(index ?? 0);
     this.#learn(frame, chunk, said, finished.length === 0 && choices.length === 1);
-    return { ...silence, said, closed: this.#channelsOf(finished) };
+    return {
+      ...silence,
+      said,
+      closed: [...sources.map(({ channel }) => channel), ...this.#channelsOf(finished)],
+    };
   }
 
   left(frame: Frame): void {
@@ -108,6 +120,7 @@ export class ChatEar implements Ear {
         this.#call(index, call, [...path, 'tool_calls', i]),
       ),
       ...this.#oldCall(index, delta.function_call, path),
+      ...this.#others(index, without(chatOthers(delta), LISTS), path),
     ];
   }
 
@@ -115,12 +128,17 @@ export class ChatEar implements Ear {
   #written(index: unknown, value: unknown, kind: BlockKind, path: Path): readonly Said[] {
     const channel = this.#channelOf(`${String(index)}:${kind}`, kind);
     if (typeof value === 'string') return value === '' ? [] : [{ channel, text: value, path }];
+    if (isObject(value)) return this.#others(index, value, path);
     if (!Array.isArray(value)) return [];
     return value.flatMap((part: unknown, i): readonly Said[] => {
-      if (!isObject(part)) return [];
-      if (Array.isArray(part.thinking))
-        return this.#written(index, part.thinking, 'reasoning', [...path, i, 'thinking']);
-      return typeof part.text === 'string' ? [{ channel, text: part.text, path: [...path, i, 'text'] }] : [];
+      if (!isObject(part)) return this.#written(index, part, kind, [...path, i]);
+      const at = [...path, i];
+      const others = this.#others(index, without(part, ['text', 'thinking']), at);
+      if ('thinking' in part)
+        return [...this.#written(index, part.thinking, 'reasoning', [...at, 'thinking']), ...others];
+      return typeof part.text === 'string'
+        ? [{ channel, text: part.text, path: [...at, 'text'] }, ...others]
+        : others;
     });
   }
 
@@ -131,11 +149,12 @@ export class ChatEar implements Ear {
 
   /** A name is read as the beginning of its call's text. */
   #call(index: unknown, call: Json, path: Path): readonly Said[] {
-    const made = objectIn(call, 'function');
+    const [key, field] = isObject(call.custom) ? ['custom', 'input'] : ['function', 'arguments'];
+    const made = objectIn(call, key);
     const name = textIn(made, 'name');
     const place = JSON.stringify(call.index ?? call.id ?? 0);
     const channel = this.#channelOf(`${String(index)}:tool:${place}`, 'tool');
-    const text = argumentsText(made.arguments);
+    const text = argumentsText(made[field]);
     return [
       ...(name === '' ? [] : [{ channel, text: `${name} `, path: null }]),
       ...(text === ''
@@ -144,11 +163,22 @@ export class ChatEar implements Ear {
             {
               channel,
               text,
-              path: [...path, 'function', 'arguments'],
-              ...(made.arguments !== text && { json: true as const }),
+              path: [...path, key, field],
+              ...(made[field] !== text && { json: true as const }),
             },
           ]),
+      ...this.#others(index, without(call, [key]), path),
     ];
+  }
+
+  /** Pieces of one text come in the same place of every chunk. */
+  #others(index: unknown, value: Json, path: Path): readonly Said[] {
+    const from = path.length;
+    return otherTexts(value, path, (at) => {
+      const inner = at.slice(from).join('.');
+      const kind = inner.startsWith('reasoning') ? 'reasoning' : 'text';
+      return this.#channelOf(`${String(index)}:other:${inner}`, kind);
+    });
   }
 
   /** The form before `tool_calls`: one call, not in a list. */

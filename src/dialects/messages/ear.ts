@@ -1,7 +1,7 @@
 import type { BlockKind } from '../../core/events.js';
 import { frame as encode } from '../../io/sse/encode.js';
 import type { Frame } from '../../io/sse/frame.js';
-import { resultTexts } from '../answer-texts.js';
+import { otherTexts, without } from '../answer-texts.js';
 import { argumentsText, textIn } from '../decoding.js';
 import type { Json } from '../dialect.js';
 import { silence, type Ear, type Heard, type Place, type Refusal } from '../ear.js';
@@ -17,7 +17,12 @@ const DELTAS: Readonly<Record<string, readonly [kind: BlockKind, key: string]>> 
   input_json_delta: ['tool', 'partial_json'],
 };
 
-const saying = (said: readonly Said[]): Heard => ({ ...silence, said });
+/** What comes whole has all its text at once. */
+const saying = (said: readonly Said[]): Heard => ({
+  ...silence,
+  said,
+  closed: said.map(({ channel }) => channel).filter(({ id }) => id.startsWith('other:')),
+});
 
 /** Hears the frames of /v1/messages. */
 export class MessagesEar implements Ear {
@@ -26,6 +31,7 @@ export class MessagesEar implements Ear {
   /** The block the client has seen open. */
   #open: { readonly index: number; readonly isText: boolean } | null = null;
   #nextIndex = 0;
+  #count = 0;
 
   plain(frame: Frame): string | null {
     return this.#mould.textOf(frame);
@@ -122,13 +128,18 @@ export class MessagesEar implements Ear {
   #openings(index: unknown, block: unknown, path: readonly string[] | null = null): readonly Said[] {
     if (!isObject(block)) return [];
     const at = (key: string) => path && [...path, key];
+    const others = (...keys: readonly string[]) => this.#others(without(block, keys), path);
     if (typeof block.text === 'string')
-      return [{ channel: this.#channelAt(index, 'text'), text: block.text, path: at('text') }];
+      return [
+        { channel: this.#channelAt(index, 'text'), text: block.text, path: at('text') },
+        ...others('text'),
+      ];
     if (typeof block.thinking === 'string')
-      return [{ channel: this.#channelAt(index, 'reasoning'), text: block.thinking, path: at('thinking') }];
-    if ('content' in block && path)
-      return resultTexts(block.content, this.#channelAt(index, 'text'), [...path, 'content']);
-    if (typeof block.name !== 'string') return [];
+      return [
+        { channel: this.#channelAt(index, 'reasoning'), text: block.thinking, path: at('thinking') },
+        ...others('thinking'),
+      ];
+    if (!('input' in block) || typeof block.name !== 'string') return others();
     const channel = this.#channelAt(index, 'tool');
     const input = argumentsText(block.input);
     return [
@@ -136,7 +147,14 @@ export class MessagesEar implements Ear {
       ...(input === '{}' || input === ''
         ? []
         : [{ channel, text: input, path: at('input'), json: true as const }]),
+      ...others('input', 'name'),
     ];
+  }
+
+  /** What comes whole, each text by itself. */
+  #others(value: Json, path: readonly string[] | null): readonly Said[] {
+    const found = otherTexts(value, path ?? [], () => ({ kind: 'text', id: `other:${this.#count++}` }));
+    return path ? found : found.map((said) => ({ ...said, path: null }));
   }
 
   /** A model's own refusal is told in the ending. */
@@ -150,7 +168,7 @@ export class MessagesEar implements Ear {
   #delta(frame: Frame, { index, delta }: Json): Heard {
     const given = isObject(delta) ? delta : {};
     const shape = DELTAS[textIn(given, 'type')];
-    if (!shape) return silence;
+    if (!shape) return saying(this.#others(given, ['delta']));
     const [kind, key] = shape;
     const text = argumentsText(given[key]);
     const place = { channel: this.#channelAt(index, kind), path: ['delta', key] };

@@ -1,6 +1,7 @@
 import type { BlockKind } from '../../core/events.js';
 import type { Frame } from '../../io/sse/frame.js';
-import { argumentsText, textIn } from '../decoding.js';
+import { otherTexts } from '../answer-texts.js';
+import { textIn } from '../decoding.js';
 import type { Json } from '../dialect.js';
 import { silence, type Ear, type Heard, type Place, type Refusal } from '../ear.js';
 import { eventType, isObject, objectIn, readEvent } from '../event.js';
@@ -14,8 +15,11 @@ interface Run extends Place {
 }
 
 const DELTA_PATH = ['delta'];
-/** The keys that hold the whole text in the `.done` of what was told in deltas, and what the upstream's own tools gave. */
-const DONE_KEYS = ['text', 'refusal', 'arguments', 'input', 'code', 'output', 'logs'] as const;
+/** Where events hold text outside of items. */
+const TOP_KEYS = ['text', 'refusal', 'arguments', 'input', 'code', 'output', 'logs', 'transcript', 'diff'];
+/** What an event is about; everything else in it numbers and names that. */
+const SUBJECTS = ['item', 'part', 'annotation', 'delta', 'command', 'outputs', 'results', 'message'];
+const CALL_KEYS = /^(arguments|input|code)$/;
 
 const kindOf = (type: string): BlockKind => {
   if (/arguments|input|code/.test(type)) return 'tool';
@@ -32,6 +36,7 @@ export class ResponsesEar implements Ear {
   readonly #runs = new Map<string, Run>();
   readonly #heard = new Set<string>();
   readonly #soFar: ResponseSoFar;
+  #count = 0;
 
   constructor(shownModel: string | null) {
     this.#soFar = new ResponseSoFar(shownModel);
@@ -59,14 +64,15 @@ export class ResponsesEar implements Ear {
       case 'response.completed':
       case 'response.incomplete':
       case 'response.failed':
-        return { said: this.#unheard(readEvent(frame)), closed: [], last: true, repeats: true };
+        return { ...this.#unheard(readEvent(frame)), last: true, repeats: true };
       case 'error':
         return { ...silence, last: true };
       case 'response.output_item.added':
         this.#mould.forget();
-        return { ...silence, said: this.#announced(readEvent(frame)) };
+        return this.#announced(readEvent(frame));
       default:
-        if (!type.endsWith('.done') && !type.endsWith('.added')) return silence;
+        if (!type.endsWith('.done') && !type.endsWith('.added'))
+          return isSound(type) ? silence : this.#unheard(readEvent(frame));
         return this.#repeated(type, readEvent(frame));
     }
   }
@@ -87,27 +93,33 @@ export class ResponsesEar implements Ear {
   #delta(frame: Frame, type: string): Heard {
     const event = readEvent(frame);
     const text = textIn(event, 'delta');
-    if (text === '') return silence;
+    if (text === '') return isObject(event.delta) ? this.#unheard(event) : silence;
     const run = this.#runOf(type.slice(0, -'.delta'.length), event);
     this.#mould.learn(frame, 'delta', text, run);
     return this.#saying(run, text);
   }
 
   /** A call is known by its name before it has arguments. */
-  #announced(event: Json): readonly Said[] {
+  #announced(event: Json): Heard {
     const item = objectIn(event, 'item');
     const { name, id } = item;
-    if (typeof name !== 'string') return this.#unheard(event);
+    const unheard = this.#unheard(event);
+    if (typeof name !== 'string') return unheard;
     const { channel } = this.#runOf('response.function_call_arguments', { ...event, item_id: id });
-    return [{ channel, text: `${name} `, path: null }, ...this.#unheard(event)];
+    return { ...unheard, said: [{ channel, text: `${name} `, path: null }, ...unheard.said] };
   }
 
   #repeated(type: string, event: Json): Heard {
     const name = type.slice(0, type.lastIndexOf('.'));
     const run = this.#runs.get(runId(name, event));
-    const said = this.#unheard(event);
-    const closed = type.endsWith('.done') && run ? [run.channel] : [];
-    return { said, closed: [...closed, ...this.#closedWith(type, event)], last: false, repeats: true };
+    const { said, closed } = this.#unheard(event);
+    const ended = type.endsWith('.done') && run ? [run.channel] : [];
+    return {
+      said,
+      closed: [...closed, ...ended, ...this.#closedWith(type, event)],
+      last: false,
+      repeats: true,
+    };
   }
 
   /** With an item all that belongs to it is there. */
@@ -128,34 +140,34 @@ export class ResponsesEar implements Ear {
     return run;
   }
 
-  /** Text of an event that no delta brought. */
-  #unheard(event: Json): readonly Said[] {
+  /** Text of an event that no delta brought; it is whole. */
+  #unheard(event: Json): Heard {
     for (const { pieces } of this.#runs.values())
       if (pieces.length > 0) {
         const whole = pieces.join('');
         this.#heard.add(whole);
         pieces.splice(0, pieces.length, whole);
       }
-    const said: Said[] = [];
-    const look = (value: unknown, path: readonly (string | number)[]): void => {
-      if (Array.isArray(value)) value.forEach((each, i) => look(each, [...path, i]));
-      else if (isObject(value)) {
-        for (const key of DONE_KEYS) {
-          const text = argumentsText(value[key]);
-          if (text === '' || typeof value[key] !== 'string' || this.#heard.has(text)) continue;
-          this.#heard.add(text);
-          const channel = {
-            id: `${path.join('.')}:again`,
-            kind: key === 'text' ? 'text' : kindOf(key),
-          } as const;
-          said.push({ channel, text, path: [...path, key] });
-        }
-        for (const [key, member] of Object.entries(value))
-          if (key !== 'tools' && key !== 'instructions') look(member, [...path, key]);
-      }
-    };
-    look(event, []);
-    return said;
+    const { output, error } = objectIn(event, 'response');
+    const told = [
+      ...TOP_KEYS.filter((key) => key in event).map((key) => [[key], event[key]] as const),
+      ...SUBJECTS.filter((key) => isObject(event[key]) || Array.isArray(event[key])).map(
+        (key) => [[key], event[key]] as const,
+      ),
+      [['response', 'output'], output] as const,
+      [['response', 'error'], error] as const,
+    ];
+    const said = told
+      .flatMap(([path, value]) => otherTexts(value, path, (at) => this.#channelFor(at)))
+      .filter(({ text }) => !this.#heard.has(text) && this.#heard.add(text));
+    return { ...silence, said, closed: said.map(({ channel }) => channel) };
+  }
+
+  #channelFor(at: readonly (string | number)[]): Channel {
+    const key = String(at.at(-1));
+    const isCall = CALL_KEYS.test(key);
+    const kind = isCall ? 'tool' : key === 'refusal' ? 'refusal' : 'text';
+    return { kind, id: `again:${this.#count++}` };
   }
 }
 
