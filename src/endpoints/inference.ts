@@ -38,7 +38,9 @@ export const demandIn =
   (body: unknown, bytes: number): Demand => {
     const fields =
       typeof body === 'object' && body !== null ? (body as Readonly<Record<string, unknown>>) : {};
-    const [bound] = (boundFields[family] ?? []).map((name) => fields[name]).filter((value) => value != null);
+    const [bound] = (boundFields[family] ?? [])
+      .map((name) => fields[name])
+      .filter((value) => value !== undefined && value !== null);
     const each = typeof bound === 'number' && bound >= 1 ? Math.floor(bound) : DEFAULT_OUTPUT_RESERVE;
     const { n } = fields;
     return {

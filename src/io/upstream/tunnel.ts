@@ -169,7 +169,8 @@ class TunnelExchange implements TunnelEvents {
   #refuse({ status, body }: UpstreamRejection, given: IncomingHttpHeaders): void {
     if (this.#over) return;
     const { res, headers, ending } = this.#parts;
-    const { 'content-length': _length, ...shown } = tunnelHeaders(given);
+    const shown = tunnelHeaders(given);
+    delete shown['content-length']; // it may be shorter now
     const wait = status === 429 && given['retry-after'] === undefined && RETRY_AFTER;
     this.#responseBytes = Buffer.byteLength(body);
     res.writeHead(status, { ...shown, ...wait, ...headers });
