@@ -64,6 +64,8 @@ const answer = async (req: IncomingMessage, res: ServerResponse): Promise<void> 
   try {
     if (format.read === readMessages && req.headers['anthropic-version'] === undefined)
       throw new BadRequest('anthropic-version: header is required');
+    if (!/^application\/json\b/.test(req.headers['content-type'] ?? ''))
+      throw new BadRequest('content-type: must be application/json');
     const asked = format.read(body);
     const given = answerTo(asked);
     if (asked.stream) {
