@@ -77,7 +77,7 @@ const isSpeaker = ({ role, type }: Json): boolean =>
 /** What cannot be changed comes first and in one: it is nobody's turn to speak. */
 const structure: Walk = (value, role, at, visit) => {
   const fixed = fixedTexts(value);
-  if (fixed.length > 0) visit(fixed.join(BETWEEN), role === 'user' ? 'tool' : role, at);
+  if (fixed.length > 0) visit(fixed.join(BETWEEN), role === 'user' ? 'tool' : role, at, true);
   return anything(value, role, at, visit);
 };
 
@@ -139,8 +139,8 @@ const firstRoles: Readonly<Record<DialectName, Role>> = {
 
 /** Shows every text of a request, in its order; gives the body with what was changed, the very same where nothing was. */
 export const mapRequestTexts = (dialect: DialectName, json: Json, visit: Visit): Json =>
-  body(json, firstRoles[dialect], '', (given, role, at) =>
-    visit(given, isTalk(at) ? role : 'system', at),
+  body(json, firstRoles[dialect], '', (given, role, at, isFixed) =>
+    visit(given, isTalk(at) ? role : 'system', at, isFixed),
   ) as Json;
 
 /** Everything else is told by the application. */

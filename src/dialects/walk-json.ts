@@ -2,8 +2,8 @@ import type { Json } from './dialect.js';
 
 export type Role = 'system' | 'user' | 'assistant' | 'tool';
 
-/** Sees one text of a request and gives what stands there from now on: the same, or another. */
-export type Visit = (text: string, role: Role, at: string) => string;
+/** Sees one text of a request and gives what stands there from now on: the same, or another; no other where it is fixed. */
+export type Visit = (text: string, role: Role, at: string, isFixed?: boolean) => string;
 
 export type Walk = (value: unknown, role: Role, at: string, visit: Visit) => unknown;
 

@@ -6,12 +6,14 @@ export interface Piece {
   readonly text: string;
   readonly role: Role;
   readonly at: string;
+  /** It is read, but cannot be changed: keys and names. */
+  readonly isFixed: boolean;
 }
 
 export const piecesOf = (dialect: DialectName, body: Json): readonly Piece[] => {
   const pieces: Piece[] = [];
-  mapRequestTexts(dialect, body, (text, role, at) => {
-    pieces.push({ text, role, at });
+  mapRequestTexts(dialect, body, (text, role, at, isFixed = false) => {
+    pieces.push({ text, role, at, isFixed });
     return text;
   });
   return pieces;

@@ -69,7 +69,11 @@ export const reviewRequest = async (
   if (looksForData(scene))
     for (const piece of pieces) {
       if (turns.isOver) await turns.next();
-      const { text, at } = piece;
+      const { text, at, isFixed } = piece;
+      if (isFixed) {
+        masked.push(text); // nothing there is masked, so nothing is said to be
+        continue;
+      }
       const result = await (isCall(piece)
         ? maskArgumentsSlowly(text, redactor, turns)
         : maskSlowly(text, redactor));

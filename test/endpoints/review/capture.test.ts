@@ -24,6 +24,13 @@ const placed = fc.record({
 const textWith = (value: string, at: number): string =>
   `${'word '.repeat(8_000).slice(0, at)} ${value} ${'and so on '.repeat(800)}`;
 
+const piece = (text: string, n: number) => ({
+  text,
+  role: 'user' as const,
+  at: `messages.${n}.content`,
+  isFixed: false,
+});
+
 const checkHidden = (value: string, content: unknown): boolean => {
   const shown = JSON.stringify(content);
   return telling(value).every((part) => !shown.includes(JSON.stringify(part).slice(1, -1)));
@@ -33,7 +40,7 @@ t.test('D28 no part of a value is kept, wherever the text is cut', async () => {
   fc.assert(
     fc.property(placed, ({ value, at, cuts }) => {
       const text = textWith(value, at);
-      const capture = new Capture([{ text, role: 'user', at: 'messages.0.content' }], createRedactor());
+      const capture = new Capture([piece(text, 0)], createRedactor());
       const hear = capture.listen();
       for (let from = 0, n = 0; from < text.length; n++) {
         const to = from + cuts[n % cuts.length]!;
@@ -52,7 +59,7 @@ t.test('D28 what is kept and what is not add up to what was said', async () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 0, max: 9_000 }), { maxLength: 8 }), (lengths) => {
       const texts = lengths.map((length) => 'a '.repeat(length).slice(0, length));
-      const pieces = texts.map((text, n) => ({ text, role: 'user' as const, at: `messages.${n}.content` }));
+      const pieces = texts.map(piece);
       const capture = new Capture(pieces, createRedactor());
       const hear = capture.listen();
       texts.forEach((text, n) => hear({ kind: 'text', id: `${n}` }, text, false));

@@ -75,3 +75,15 @@ t.test("D19 a request's calls are read by what they say, however they are spelt"
   t.match((await review('chat', called('{"q":"\\u007aorkmid"}'), rules)).judgement, { effective: 'refuse' });
   t.match((await review('chat', called('{"q":"\\u0061orkmid"}'), rules)).judgement, { effective: 'allow' });
 });
+
+t.test('D19 what is read but cannot be changed is not said to be masked', async (t) => {
+  const block = { type: 'tool_use', id: 't', name: 'pay', input: { 'alice@example.com': 'now' } };
+  const body = { messages: [{ role: 'assistant', content: [block] }] };
+  const { judgement, request } = await review('messages', body, { redact: true });
+  t.equal(request.body, body);
+  t.equal(judgement.redactions, 0);
+  t.same(judgement.matches, []);
+  t.match((await review('messages', body, { denylist: ['alice@example.com'] })).judgement, {
+    effective: 'refuse',
+  });
+});

@@ -1,22 +1,8 @@
 import t from 'tap';
 import type { DialectName } from '../../../src/dialects/dialect.js';
-import { formats, openDesk } from '../../support/review.js';
+import { formats, openDesk, type Json } from '../../support/review.js';
+import { BAD, base, paths } from './plain-requests.js';
 import { doors, houses, MAIL } from './rows.js';
-
-type Json = Readonly<Record<string, unknown>>;
-
-const paths: Readonly<Record<DialectName, string>> = {
-  messages: '/v1/messages',
-  chat: '/v1/chat/completions',
-  responses: '/v1/responses',
-};
-const user = { role: 'user', content: 'Tell me something about gardens.' };
-const base: Readonly<Record<DialectName, Json>> = {
-  messages: { model: 'on-messages', max_tokens: 100, messages: [user] },
-  chat: { model: 'on-chat', messages: [user] },
-  responses: { model: 'on-responses', input: [user] },
-};
-const BAD = 'a forbidden fruit';
 
 const frames = (events: readonly Json[], named: boolean): string =>
   events
